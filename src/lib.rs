@@ -1,0 +1,22 @@
+//! Guillemot, an Iceberg REST catalog that opens what a commit adds.
+//!
+//! The crate is two cores. The pure one knows Iceberg: [`spec`] (table metadata, updates, requirements),
+//! [`manifest`], [`puffin`] and [`dv`] (file formats), [`validate`] (facts and the rules over them).
+//! The shell does the work of a server: [`store`] is SQL, [`storage`] is objects, [`commit`] is the order of
+//! steps, [`api`] is HTTP. `tests/it/architecture.rs` holds which module may use which.
+
+pub mod api;
+pub mod app;
+pub mod cli;
+pub mod clock;
+pub mod commit;
+pub mod config;
+pub mod dv;
+pub mod manifest;
+pub mod puffin;
+pub mod server;
+pub mod spec;
+pub mod storage;
+pub mod store;
+pub mod telemetry;
+pub mod validate;
