@@ -4,15 +4,13 @@
 //! percent-encoded) or with none, and a space as `%20` (PyIceberg, curl) or `+` (Java). The router sees one form:
 //! `/iceberg/v1/{prefix}/…` with the prefix as one encoded segment, [`NO_PREFIX`] where the client named none.
 
+use crate::commit::RESERVED_NAMES;
 use axum::extract::Request;
 use axum::http::Uri;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 /// Stands in a path for "no prefix": the only warehouse or the one named `default`.
 pub const NO_PREFIX: &str = "~";
-
-/// First path segments of the specification after the prefix; no warehouse may be named like one.
-pub const RESERVED: [&str; 7] = ["restcatalog", "config", "oauth", "namespaces", "tables", "views", "transactions"];
 
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
@@ -38,7 +36,7 @@ fn canonical(path: &str) -> Option<String> {
     match segments.first().copied()? {
         "config" | "oauth" => Some(format!("/iceberg/v1/{}", segments.join("/"))),
         _ => {
-            let start = segments.iter().position(|s| RESERVED.contains(s)).unwrap_or(segments.len());
+            let start = segments.iter().position(|s| RESERVED_NAMES.contains(s)).unwrap_or(segments.len());
             let (prefix, operation) = segments.split_at_checked(start)?;
             Some(format!("/iceberg/v1/{}/{}", encoded_prefix(prefix), operation.join("/")))
         }

@@ -8,6 +8,7 @@ mod files;
 mod load;
 mod location;
 mod namespace;
+mod ready;
 mod register;
 mod rename;
 mod transaction;
@@ -18,10 +19,13 @@ pub use drop::drop_table;
 pub use files::Stored;
 pub use load::{load_pointer, load_table, stored};
 pub use namespace::check_namespace_properties;
+pub use ready::check_ready;
 pub use register::{RegisterRequest, register_table};
 pub use rename::rename_table;
 pub use transaction::{TableChange, commit_tables};
-pub use warehouse::{NewWarehouse, WarehouseChange, add_warehouse, change_warehouse, remove_warehouse};
+pub use warehouse::{
+    NewWarehouse, RESERVED_NAMES, WarehouseChange, add_warehouse, change_warehouse, ensure_warehouse, remove_warehouse,
+};
 
 use crate::spec::{self, TableIdent};
 use crate::{app, storage, store, validate};
@@ -79,7 +83,20 @@ pub enum Error {
 }
 
 impl Error {
-    /// A storage error in the words of a use-case: a missing file is the client's trouble, an unreachable store ours.
+    /// A storage error of writing a new file.
+    pub(crate) fn from_write(error: storage::Error) -> Self {
+        match error {
+            storage::Error::Invalid { .. } => Self::Invalid(error.to_string()),
+            storage::Error::NotFound { ref location }
+            | storage::Error::TooLarge { ref location, .. }
+            | storage::Error::AlreadyExists { ref location }
+            | storage::Error::Unavailable { ref location, .. } => {
+                Self::StorageUnavailable { location: location.clone(), source: Box::new(error) }
+            }
+        }
+    }
+
+    /// A storage error of reading: a missing file is the client's trouble, an unreachable store ours.
     pub(crate) fn from_storage(error: storage::Error) -> Self {
         match error {
             storage::Error::NotFound { location } => Self::NoSuchFile(location),
