@@ -16,6 +16,7 @@ use super::error::{Error, Result};
 mod read;
 mod write;
 
+pub(in crate::spec) use read::{i32_of, i32s_of, i64_of, str_of, string_map_of, strings_of};
 pub(in crate::spec) use write::raw_from_valid;
 pub use write::{ObjectWriter, push_array, push_string, raw_array, raw_i64, raw_null, raw_string};
 
