@@ -25,7 +25,7 @@ const KEY_TEXT: &str = include_str!("../../migrations/postgres/key_text.sql");
 const ACQUIRE_LIMIT: Duration = Duration::from_secs(5);
 
 /// How long a second server waits for the first one's migrations on SQLite.
-const MIGRATION_LIMIT: Duration = Duration::from_secs(120);
+const MIGRATION_LIMIT: Duration = Duration::from_mins(2);
 
 /// A pooled connection that rested longer than this is tried before it is used: the server may have restarted.
 /// A connection in constant use is not, which saves a round trip a query.
@@ -190,7 +190,7 @@ async fn migrate_postgres(pool: &AnyPool) -> sqlx::Result<()> {
     // A migration may take longer than a request may.
     connection.execute("SET statement_timeout = 0; SET lock_timeout = 0").await?;
     connection.execute(KEY_TEXT).await?;
-    MIGRATIONS.run(&mut *connection).await?;
+    MIGRATIONS.run_direct(None, &mut *connection, false).await?;
     // The connection's settings are not those of the pool any more.
     connection.close().await
 }

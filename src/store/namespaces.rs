@@ -172,10 +172,7 @@ fn edit(properties: &mut Properties, change: &PropertiesUpdate<'_>) -> Propertie
 
 /// Fails if there is no such namespace.
 pub(super) async fn require(db: &Db, warehouse_id: &str, namespace: &Namespace) -> Result<()> {
-    match exists(db, warehouse_id, namespace).await? {
-        true => Ok(()),
-        false => Err(Error::NotFound(entity(namespace))),
-    }
+    if exists(db, warehouse_id, namespace).await? { Ok(()) } else { Err(Error::NotFound(entity(namespace))) }
 }
 
 /// The text a namespace is stored under.
@@ -193,7 +190,8 @@ fn from_key(key: &str) -> Result<Namespace> {
 }
 
 fn to_json(properties: &Properties) -> String {
-    serde_json::Value::from_iter(properties.iter().map(|(key, value)| (key.as_str(), value.as_str()))).to_string()
+    let pairs = properties.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+    pairs.collect::<serde_json::Value>().to_string()
 }
 
 fn read(row: &AnyRow, namespace: &Namespace) -> Result<NamespaceRow> {
