@@ -12,6 +12,7 @@ pub mod schema;
 pub mod sort;
 pub mod transform;
 pub mod types;
+pub mod view;
 
 pub use error::{Error, Result};
 pub use ident::{Namespace, TableIdent};
@@ -20,3 +21,6 @@ pub use schema::Schema;
 pub use sort::{NullOrder, SortDirection, SortField, SortOrder};
 pub use transform::Transform;
 pub use types::{Field, Primitive, Type};
+pub use view::{
+    AppliedView, CommitViewRequest, CreateViewRequest, ViewMetadata, ViewRequirement, ViewUpdate, apply_view,
+};
