@@ -5,5 +5,6 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on panics")]
 
+mod storage;
 mod store;
 mod support;
