@@ -75,6 +75,12 @@ impl MetadataCache {
         self.0.get(location).await.and_then(|value| value.0.downcast().ok())
     }
 
+    /// Forgets everything.
+    pub async fn clear(&self) {
+        self.0.invalidate_all();
+        self.0.run_pending_tasks().await;
+    }
+
     /// Keeps a value of so many bytes.
     pub async fn keep<T: Send + Sync + 'static>(&self, location: String, value: Arc<T>, bytes: u32) {
         self.0.insert(location, Weighed(value, bytes)).await;

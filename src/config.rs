@@ -58,7 +58,7 @@ pub struct Settings {
     /// Base URL of that store as clients see it [default: the same]
     #[arg(long, env = "GUILLEMOT_S3_PUBLIC_ENDPOINT", global = true)]
     pub s3_public_endpoint: Option<String>,
-    /// Region of the S3 buckets [default: us-east-1]
+    /// Region of the S3 buckets [default: `AWS_REGION`, else us-east-1]
     #[arg(long, env = "GUILLEMOT_S3_REGION", global = true)]
     pub s3_region: Option<String>,
     /// Address buckets by path instead of by host name [default: true with an endpoint]
@@ -139,8 +139,8 @@ pub struct Config {
     pub gcs_public_endpoint: Option<String>,
     pub s3_endpoint: Option<String>,
     pub s3_public_endpoint: Option<String>,
-    pub s3_region: String,
-    pub s3_path_style: bool,
+    pub s3_region: Option<String>,
+    pub s3_path_style: Option<bool>,
 }
 
 const MIB: u64 = 1024 * 1024;
@@ -185,8 +185,6 @@ impl Settings {
             named => named.iter().map(|w| parse_warehouse(w)).collect::<Result<_, _>>()?,
         };
         let rules = self.rules.iter().filter(|r| !r.is_empty()).map(|r| parse_rule(r)).collect::<Result<_, _>>()?;
-        let gcs_endpoint = self.gcs_endpoint.or_else(emulator_from_environment).map(|e| base_url(&e));
-        let s3_endpoint = self.s3_endpoint.map(|e| base_url(&e));
         Ok(Config {
             listen: self.listen.unwrap_or_else(|| "127.0.0.1:8181".into()),
             database_url: self.database_url.unwrap_or_else(|| "sqlite://guillemot.db".into()),
@@ -201,15 +199,12 @@ impl Settings {
             log_format: self.log_format.unwrap_or_default(),
             log: self.log.unwrap_or_else(|| "info".into()),
             shutdown_grace_s: self.shutdown_grace_s.unwrap_or(30),
-            gcs_public_endpoint: self.gcs_public_endpoint.map(|e| base_url(&e)).or_else(|| gcs_endpoint.clone()),
-            gcs_endpoint,
-            s3_public_endpoint: self.s3_public_endpoint.map(|e| base_url(&e)).or_else(|| s3_endpoint.clone()),
-            s3_path_style: self.s3_path_style.unwrap_or(s3_endpoint.is_some()),
-            s3_endpoint,
-            s3_region: self
-                .s3_region
-                .or_else(|| std::env::var("AWS_REGION").ok())
-                .unwrap_or_else(|| "us-east-1".into()),
+            gcs_endpoint: self.gcs_endpoint.or_else(emulator_from_environment),
+            gcs_public_endpoint: self.gcs_public_endpoint,
+            s3_endpoint: self.s3_endpoint,
+            s3_public_endpoint: self.s3_public_endpoint,
+            s3_region: self.s3_region,
+            s3_path_style: self.s3_path_style,
         })
     }
 }
@@ -257,12 +252,6 @@ fn parse_rule(text: &str) -> Result<(String, String), Error> {
 
 fn emulator_from_environment() -> Option<String> {
     std::env::var("STORAGE_EMULATOR_HOST").ok().filter(|e| !e.is_empty())
-}
-
-/// `host:port` and `http://host:port/` both become `http://host:port`.
-fn base_url(text: &str) -> String {
-    let text = text.trim_end_matches('/');
-    if text.contains("://") { text.to_owned() } else { format!("http://{text}") }
 }
 
 #[cfg(test)]

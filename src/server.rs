@@ -104,6 +104,7 @@ fn storage_config(config: &Config) -> StorageConfig {
         s3_public_endpoint: config.s3_public_endpoint.clone(),
         s3_region: config.s3_region.clone(),
         s3_path_style: config.s3_path_style,
+        ..StorageConfig::default()
     }
 }
 

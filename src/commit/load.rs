@@ -6,9 +6,6 @@ use crate::spec::TableIdent;
 use crate::store::tables::{self, Kind, TableRow};
 use std::sync::Arc;
 
-/// Largest metadata file that is read, in bytes.
-pub(super) const MAX_FILE: u64 = 512 * 1024 * 1024;
-
 /// The pointer of a table. A view of this name, or a namespace that is not there, is no table either.
 pub async fn load_pointer(app: &App, warehouse: &Warehouse, ident: &TableIdent) -> Result<TableRow, Error> {
     match tables::load(&app.db, &warehouse.row.id, ident).await? {
@@ -33,7 +30,7 @@ pub async fn stored(app: &App, location: &str) -> Result<Arc<Stored>, Error> {
     if let Some(known) = app.metadata.find::<Stored>(location).await {
         return Ok(known);
     }
-    let file = app.storage.read(location, MAX_FILE).await.map_err(Error::from_storage)?;
+    let file = app.storage.read(location).await.map_err(Error::from_storage)?;
     let stored = Arc::new(Stored::parse(location, &file, &app.storage.client_config(location))?);
     keep(app, Arc::clone(&stored)).await;
     Ok(stored)

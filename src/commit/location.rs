@@ -3,12 +3,8 @@
 use crate::app::{App, Warehouse};
 use crate::commit::Error;
 use crate::spec::{Namespace, TableIdent, TableMetadata};
-use crate::storage::Location;
+use crate::storage::{Location, segment};
 use crate::store::{locations, namespaces};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-
-/// What stands in a location as it is; every other byte of a name is percent-encoded.
-const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_');
 
 /// A place for a new table: the one the client asks for, or else `<base>/<namespace>/<table>`.
 ///
@@ -54,15 +50,6 @@ async fn base(app: &App, warehouse: &Warehouse, namespace: &Namespace) -> Result
     Ok(format!("{}/{}", warehouse.row.location.trim_end_matches('/'), levels.join("/")))
 }
 
-/// A name as one segment of a location. `.` and `..` would be steps in a path, so their dots are encoded.
-fn segment(name: &str) -> String {
-    match name {
-        "." => "%2E".to_owned(),
-        ".." => "%2E%2E".to_owned(),
-        _ => utf8_percent_encode(name, PLAIN).to_string(),
-    }
-}
-
 fn normal(location: &str) -> Result<String, Error> {
     Ok(Location::parse(location).map_err(Error::from_storage)?.to_string())
 }
@@ -83,17 +70,4 @@ pub(super) fn check_metadata(warehouse: &Warehouse, metadata: &TableMetadata) ->
         check_inside(warehouse, "write.metadata.path", path)?;
     }
     check_inside(warehouse, "location", &metadata.location)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_is_one_segment() {
-        assert_eq!(segment("my_table-1.x"), "my_table-1.x");
-        assert_eq!(segment("a/b c%"), "a%2Fb%20c%25");
-        assert_eq!(segment(".."), "%2E%2E");
-        assert_eq!(segment("\u{8868}"), "%E8%A1%A8");
-    }
 }

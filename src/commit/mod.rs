@@ -90,6 +90,7 @@ impl Error {
             storage::Error::NotFound { ref location }
             | storage::Error::TooLarge { ref location, .. }
             | storage::Error::AlreadyExists { ref location }
+            | storage::Error::PermissionDenied { ref location, .. }
             | storage::Error::Unavailable { ref location, .. } => {
                 Self::StorageUnavailable { location: location.clone(), source: Box::new(error) }
             }
@@ -101,7 +102,9 @@ impl Error {
         match error {
             storage::Error::NotFound { location } => Self::NoSuchFile(location),
             storage::Error::Invalid { .. } | storage::Error::TooLarge { .. } => Self::Invalid(error.to_string()),
-            storage::Error::AlreadyExists { ref location } | storage::Error::Unavailable { ref location, .. } => {
+            storage::Error::AlreadyExists { ref location }
+            | storage::Error::PermissionDenied { ref location, .. }
+            | storage::Error::Unavailable { ref location, .. } => {
                 Self::StorageUnavailable { location: location.clone(), source: Box::new(error) }
             }
         }

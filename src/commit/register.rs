@@ -4,7 +4,7 @@ use crate::app::{App, Warehouse};
 use crate::commit::create::{insert, require_free};
 use crate::commit::load::keep;
 use crate::commit::location::{check_inside, check_metadata};
-use crate::commit::{Error, Stored, load};
+use crate::commit::{Error, Stored};
 use crate::spec::{Namespace, TableIdent};
 use crate::store::tables::{self, Change, Kind, NewTable, Swap};
 use crate::store::{self, locations};
@@ -39,7 +39,7 @@ pub async fn register_table(
     check_inside(warehouse, "metadata-location", &request.metadata_location)?;
     // Read afresh: the name of a dropped table's file may be written anew, by a test or by hand.
     let location = &request.metadata_location;
-    let file = app.storage.read(location, load::MAX_FILE).await.map_err(Error::from_storage)?;
+    let file = app.storage.read(location).await.map_err(Error::from_storage)?;
     let stored = Arc::new(Stored::parse(location, &file, &app.storage.client_config(location))?);
     let location_key = check_metadata(warehouse, stored.metadata())?.to_string();
     let metadata = stored.metadata();

@@ -17,7 +17,8 @@ pub enum Status {
 }
 
 impl Status {
-    fn as_str(self) -> &'static str {
+    /// `active` or `inactive`.
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Active => "active",
             Self::Inactive => "inactive",

@@ -5,5 +5,9 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on panics")]
 
+mod architecture;
+mod http;
+mod openapi;
+mod storage;
 mod store;
 mod support;

@@ -124,7 +124,7 @@ async fn one_create_of_a_name_wins(db: TestDb) {
     .await;
     let there = load_table(&db, "ns.t").await.unwrap();
     let (won, lost): (Vec<_>, Vec<_>) = results.into_iter().partition(Result::is_ok);
-    assert_eq!(won.into_iter().map(Result::unwrap).collect::<Vec<_>>(), [there.clone()]);
+    assert_eq!(won.into_iter().map(Result::unwrap).collect::<Vec<_>>(), std::slice::from_ref(&there));
     for error in lost {
         assert!(matches!(error, Err(Error::AlreadyExists(entity)) if entity == there.kind.entity(&there.ident)));
     }

@@ -1,6 +1,8 @@
 //! What tests stand on: databases and buckets of their own.
 
+pub(crate) mod gcs;
 pub(crate) mod postgres;
+pub(crate) mod server;
 
 use std::ops::Deref;
 

@@ -128,6 +128,26 @@ impl Server {
         Reply { status, headers, text: response.text().await.unwrap() }
     }
 
+    /// Sends bytes as they are.
+    pub(crate) async fn send_raw(&self, method: Method, path: &str, body: Vec<u8>) -> Reply {
+        let response = self.client.request(method, format!("{}{path}", self.base)).body(body).send().await.unwrap();
+        let (status, headers) = (response.status(), response.headers().clone());
+        Reply { status, headers, text: response.text().await.unwrap() }
+    }
+
+    /// The content encoding and the bytes of a reply.
+    pub(crate) async fn get_raw(&self, path: &str, accept_encoding: &str) -> (Option<String>, Vec<u8>) {
+        let request = self.client.get(format!("{}{path}", self.base)).header("accept-encoding", accept_encoding);
+        let response = request.send().await.unwrap();
+        let encoding = response.headers().get("content-encoding").map(|value| value.to_str().unwrap().to_owned());
+        (encoding, response.bytes().await.unwrap().to_vec())
+    }
+
+    /// Makes the server read every metadata file anew.
+    pub(crate) async fn forget_files(&self) {
+        self.app.metadata.clear().await;
+    }
+
     pub(crate) async fn get(&self, path: &str) -> Reply {
         self.send(Method::GET, &format!("/iceberg/v1{path}"), None, &[]).await
     }
@@ -172,8 +192,8 @@ async fn production() -> (Settings, Places) {
     let settings = Settings {
         listen: Some("127.0.0.1:0".into()),
         database_url: Some(database.url().to_owned()),
-        warehouse: vec![format!("lake=gs://{}", bucket.name())],
-        gcs_endpoint: Some(bucket.endpoint().to_owned()),
+        warehouse: vec![format!("lake={}", bucket.uri())],
+        gcs_endpoint: Some(bucket.server().to_owned()),
         ..Settings::default()
     };
     (settings, Places { _database: Some(database), _bucket: Some(bucket), ..Places::default() })
