@@ -8,6 +8,8 @@ pub mod create;
 pub mod default_value;
 pub mod encryption;
 pub mod error;
+#[cfg(test)]
+mod golden;
 pub mod history;
 pub mod ident;
 pub mod json;
