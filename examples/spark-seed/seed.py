@@ -43,8 +43,14 @@ def arguments():
     parser.add_argument("--io-impl", help="a FileIO class, e.g. org.apache.iceberg.gcp.gcs.GCSFileIO")
     parser.add_argument("--conf", action="append", default=[], metavar="KEY=VALUE", help="one more catalog property")
     parser.add_argument("--jars", type=Path, help="folder of the Iceberg jars")
-    parser.add_argument("--sql", action="append", default=[], type=Path, metavar="FILE",
-                        help="run the statements of this file instead and print their answers (may be repeated)")
+    parser.add_argument(
+        "--sql",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="FILE",
+        help="run the statements of this file instead and print their answers (may be repeated)",
+    )
     return parser.parse_args()
 
 
@@ -106,25 +112,33 @@ def version_3(spark, proofs):
     """Create a version 3 table, overwrite, delete a row, update a row."""
     sql(spark, f"CREATE NAMESPACE IF NOT EXISTS lk.{NAMESPACE}")
     sql(spark, f"DROP TABLE IF EXISTS {V3} PURGE")
-    sql(spark, f"""CREATE TABLE {V3} (id BIGINT, city STRING, state STRING) USING iceberg
-                   TBLPROPERTIES ('format-version' = '3',{MERGE_ON_READ})""")
+    sql(
+        spark,
+        f"""CREATE TABLE {V3} (id BIGINT, city STRING, state STRING) USING iceberg
+                   TBLPROPERTIES ('format-version' = '3',{MERGE_ON_READ})""",
+    )
     proofs.same("the table is created as version 3", format_version(spark, V3), 3)
 
-    sql(spark, f"""INSERT OVERWRITE {V3}
-                   SELECT /*+ COALESCE(1) */ id, CAST(id AS STRING), 'WA' FROM range(1, {ROWS + 1})""")
+    sql(
+        spark,
+        f"""INSERT OVERWRITE {V3}
+                   SELECT /*+ COALESCE(1) */ id, CAST(id AS STRING), 'WA' FROM range(1, {ROWS + 1})""",
+    )
     proofs.same("INSERT OVERWRITE wrote the rows", count(spark, V3), ROWS)
 
     sql(spark, f"DELETE FROM {V3} WHERE id = 5000")
     proofs.same("DELETE hides the row", rows(spark, f"SELECT * FROM {V3} WHERE id = 5000"), [])
     proofs.same("DELETE hides one row only", count(spark, V3), ROWS - 1)
-    proofs.same("DELETE added a deletion vector",
-                summary(spark, V3, "added-dvs", "added-position-deletes"), ("1", "1"))
+    proofs.same("DELETE added a deletion vector", summary(spark, V3, "added-dvs", "added-position-deletes"), ("1", "1"))
 
     sql(spark, f"UPDATE {V3} SET state = 'NY' WHERE id = 1")
     proofs.same("UPDATE changed the row", rows(spark, f"SELECT * FROM {V3} WHERE id = 1"), [(1, "1", "NY")])
     proofs.same("UPDATE changed no count", count(spark, V3), ROWS - 1)
-    proofs.same("UPDATE merged the deletion vectors into one",
-                summary(spark, V3, "added-dvs", "removed-dvs", "added-position-deletes"), ("1", "1", "2"))
+    proofs.same(
+        "UPDATE merged the deletion vectors into one",
+        summary(spark, V3, "added-dvs", "removed-dvs", "added-position-deletes"),
+        ("1", "1", "2"),
+    )
 
     proofs.same("one live deletion vector of two rows", delete_files(spark, V3), [("PUFFIN", 2)])
     proofs.same("the .puffin files under data/", len(puffin_files(spark, V3)), 2)
@@ -134,8 +148,11 @@ def version_3(spark, proofs):
 def upgraded(spark, proofs):
     """A version 2 table with a delete, upgraded to version 3, then one more delete."""
     sql(spark, f"DROP TABLE IF EXISTS {V2} PURGE")
-    sql(spark, f"""CREATE TABLE {V2} (id BIGINT, city STRING, state STRING) USING iceberg
-                   TBLPROPERTIES ('format-version' = '2',{MERGE_ON_READ})""")
+    sql(
+        spark,
+        f"""CREATE TABLE {V2} (id BIGINT, city STRING, state STRING) USING iceberg
+                   TBLPROPERTIES ('format-version' = '2',{MERGE_ON_READ})""",
+    )
     sql(spark, f"INSERT INTO {V2} SELECT /*+ COALESCE(1) */ id, CAST(id AS STRING), 'OR' FROM range(1, 1001)")
     sql(spark, f"DELETE FROM {V2} WHERE id = 10")
     proofs.same("version 2 deletes by a position-delete file", delete_files(spark, V2), [("PARQUET", 1)])

@@ -14,7 +14,7 @@ def db(lake):
     connection = connect(lake)
     connection.execute("CREATE SCHEMA IF NOT EXISTS lk.duckdb_test")
     yield connection
-    tables = "SELECT table_name FROM information_schema.tables WHERE table_catalog = 'lk' AND table_schema = 'duckdb_test'"
+    tables = "SELECT table_name FROM duckdb_tables() WHERE database_name = 'lk' AND schema_name = 'duckdb_test'"
     for (name,) in connection.execute(tables).fetchall():
         connection.execute(f"DROP TABLE lk.duckdb_test.{name}")
     connection.execute("DROP SCHEMA lk.duckdb_test")

@@ -14,9 +14,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from env.cache import PROJECT  # noqa: E402  (the path must be set first)
-from env.gcs import Gcs  # noqa: E402
-from env.rest import Rest  # noqa: E402
+from env.cache import PROJECT
+from env.gcs import Gcs
+from env.rest import Rest
 
 FOLDER = PROJECT / "tests" / "data" / "fixtures"
 

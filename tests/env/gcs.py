@@ -18,11 +18,9 @@ def running(scratch):
     port, log = process.free_port(), scratch / "gcs.log"
     url = f"http://127.0.0.1:{port}"
     # `public-host` with the port, or paths that name the bucket answer 404.
-    server = process.start(
-        [program, "-scheme", "http", "-backend", "memory", "-host", "127.0.0.1", "-port", str(port)]
-        + ["-public-host", f"127.0.0.1:{port}", "-external-url", url],
-        log,
-    )
+    argv = [program, "-scheme", "http", "-backend", "memory", "-host", "127.0.0.1", "-port", str(port)]
+    argv += ["-public-host", f"127.0.0.1:{port}", "-external-url", url]
+    server = process.start(argv, log)
     try:
         gcs = Gcs(url)
         process.wait_until(gcs.answers, server, log, "the GCS emulator")

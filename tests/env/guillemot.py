@@ -30,9 +30,13 @@ def postgres_database(name):
 class Guillemot:
     """Runs `guillemot serve` on port 0; `uri` is what clients are given. A context manager."""
 
-    def __init__(self, folder=None, database_url=None, warehouses=None, gcs=None, rules=(), arguments=(), variables=None):
+    def __init__(
+        self, folder=None, database_url=None, warehouses=None, gcs=None, rules=(), arguments=(), variables=None
+    ):
         """Defaults: a scratch folder with an SQLite file and one local-folder warehouse called `default`."""
-        self._scratch = None if folder else tempfile.TemporaryDirectory(prefix=f"{process.SCRATCH_PREFIX}{os.getpid()}-")
+        self._scratch = (
+            None if folder else tempfile.TemporaryDirectory(prefix=f"{process.SCRATCH_PREFIX}{os.getpid()}-")
+        )
         self.folder = Path(folder or self._scratch.name)
         self.database_url = database_url or f"sqlite://{self.folder}/guillemot.db"
         self.warehouses = warehouses or {"default": f"file://{self.folder}/warehouse"}

@@ -1,5 +1,6 @@
 """Child processes that never outlive the program that started them."""
 
+import contextlib
 import ctypes
 import os
 import shutil
@@ -52,10 +53,8 @@ def stop(process, sig=signal.SIGTERM, seconds=10):
 
 
 def _signal_group(pid, sig):
-    try:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, sig)
-    except (ProcessLookupError, PermissionError):
-        pass
 
 
 def wait_until(ready, process, log, what, seconds=30):

@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from env import cache, gcs, postgres, process  # noqa: E402  (the path must be set first)
+from env import cache, gcs, postgres, process
 
 
 def main():

@@ -85,7 +85,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def _xml(self, root, **members):
         inside = "".join(f"<{k}>{v}</{k}>" for k, v in members.items())
-        self._answer(200, f'<?xml version="1.0"?><{root}>{inside}</{root}>'.encode(), {"Content-Type": "application/xml"})
+        self._answer(
+            200, f'<?xml version="1.0"?><{root}>{inside}</{root}>'.encode(), {"Content-Type": "application/xml"}
+        )
 
     def _answer(self, status, body, headers):
         self.send_response(status)

@@ -2,6 +2,27 @@
 
 import time
 
+# What must be equal when a commit was replayed: everything but times, logs and the metadata file's name.
+ESSENCE = [
+    "format-version",
+    "table-uuid",
+    "location",
+    "last-sequence-number",
+    "next-row-id",
+    "last-column-id",
+    "schemas",
+    "current-schema-id",
+    "partition-specs",
+    "default-spec-id",
+    "last-partition-id",
+    "sort-orders",
+    "default-sort-order-id",
+    "properties",
+    "refs",
+    "statistics",
+    "partition-statistics",
+]
+
 
 def commit(before, after):
     """A CommitTableRequest body that turns `before` into `after` (both parsed metadata files)."""
@@ -15,13 +36,8 @@ def added_snapshots(before, after):
 
 
 def essence(metadata):
-    """What must be equal when a commit was replayed: everything but times, logs and file names."""
-    keys = (
-        "format-version table-uuid location last-sequence-number last-column-id current-schema-id schemas default-spec-id"
-        " partition-specs last-partition-id default-sort-order-id sort-orders properties statistics partition-statistics"
-        " next-row-id refs"
-    ).split()
-    found = {key: metadata.get(key) for key in keys}
+    """The members of ESSENCE, and the snapshots without their times; what is empty is left out."""
+    found = {key: metadata.get(key) for key in ESSENCE}
     found["current-snapshot-id"] = metadata.get("current-snapshot-id") or -1  # absent, null and -1 mean none
     snapshots = metadata.get("snapshots", [])
     found["snapshots"] = [{k: v for k, v in s.items() if k != "timestamp-ms"} for s in snapshots]
@@ -42,33 +58,32 @@ def _updates(before, after):
     updates = []
     if after["format-version"] != before["format-version"]:
         updates.append({"action": "upgrade-format-version", "format-version": after["format-version"]})
-    updates += _definitions(before, after)
+    updates += _definitions(before, after, "schemas", "schema-id", "schema", ("current-schema-id", "schema-id"))
+    updates += _definitions(before, after, "partition-specs", "spec-id", "spec", ("default-spec-id", "spec-id"))
+    updates += _definitions(
+        before, after, "sort-orders", "order-id", "sort-order", ("default-sort-order-id", "sort-order-id")
+    )
     updates += _properties(before.get("properties", {}), after.get("properties", {}))
     if after["location"] != before["location"]:
         updates.append({"action": "set-location", "location": after["location"]})
     updates += [{"action": "add-snapshot", "snapshot": _as_of_now(s)} for s in added_snapshots(before, after)]
     updates += _refs(before.get("refs", {}), after.get("refs", {}))
-    updates += _statistics(before, after)
+    updates += _statistics(before, after, "statistics")
+    updates += _statistics(before, after, "partition-statistics")
     kept = {s["snapshot-id"] for s in after.get("snapshots", [])}
     gone = [s["snapshot-id"] for s in before.get("snapshots", []) if s["snapshot-id"] not in kept]
     return updates + [{"action": "remove-snapshots", "snapshot-ids": [snapshot]} for snapshot in gone]
 
 
-def _definitions(before, after):
-    """Schemas, partition specs and sort orders: new ones, then which is current."""
-    kinds = (
-        ("schemas", "schema-id", "add-schema", "schema", "current-schema-id", "set-current-schema", "schema-id"),
-        ("partition-specs", "spec-id", "add-spec", "spec", "default-spec-id", "set-default-spec", "spec-id"),
-        ("sort-orders", "order-id", "add-sort-order", "sort-order")
-        + ("default-sort-order-id", "set-default-sort-order", "sort-order-id"),
-    )
-    for items, item_id, add, member, current, choose, chosen in kinds:
-        known = {item[item_id] for item in before[items]}
-        for item in after[items]:
-            if item[item_id] not in known:
-                yield {"action": add, member: item}
-        if after[current] != before[current]:
-            yield {"action": choose, chosen: after[current]}
+def _definitions(before, after, items, item_id, kind, chosen):
+    """Schemas, partition specs or sort orders: the new ones, then which is current."""
+    current, member = chosen
+    known = {item[item_id] for item in before[items]}
+    for item in after[items]:
+        if item[item_id] not in known:
+            yield {"action": f"add-{kind}", kind: item}
+    if after[current] != before[current]:
+        yield {"action": f"set-{current.removesuffix('-id')}", member: after[current]}
 
 
 def _properties(old, new):
@@ -89,20 +104,15 @@ def _refs(old, new):
             yield {"action": "remove-snapshot-ref", "ref-name": name}
 
 
-def _statistics(before, after):
-    kinds = (
-        ("statistics", "set-statistics", "statistics", "remove-statistics"),
-        ("partition-statistics", "set-partition-statistics", "partition-statistics", "remove-partition-statistics"),
-    )
-    for items, add, member, remove in kinds:
-        old = {s["snapshot-id"]: s for s in before.get(items, [])}
-        new = {s["snapshot-id"]: s for s in after.get(items, [])}
-        for snapshot, statistics in new.items():
-            if old.get(snapshot) != statistics:
-                yield {"action": add, "snapshot-id": snapshot, member: statistics}
-        for snapshot in old:
-            if snapshot not in new:
-                yield {"action": remove, "snapshot-id": snapshot}
+def _statistics(before, after, kind):
+    old = {s["snapshot-id"]: s for s in before.get(kind, [])}
+    new = {s["snapshot-id"]: s for s in after.get(kind, [])}
+    for snapshot, statistics in new.items():
+        if old.get(snapshot) != statistics:
+            yield {"action": f"set-{kind}", "snapshot-id": snapshot, kind: statistics}
+    for snapshot in old:
+        if snapshot not in new:
+            yield {"action": f"remove-{kind}", "snapshot-id": snapshot}
 
 
 def _as_of_now(snapshot):
