@@ -44,14 +44,6 @@ class Table:
         """A metadata file, parsed."""
         return json.loads((self.folder / address.removeprefix(f"{self.location}/")).read_bytes())
 
-    def expected_rules(self, snapshot_id):
-        """Ids of the rules that a snapshot breaks, as an independent reader of its files found."""
-        for snapshot in json.loads((self.folder / "expected.json").read_bytes())["snapshots"]:
-            if snapshot["snapshot-id"] == snapshot_id:
-                # Wrong totals in a summary are common and harmless.
-                return sorted({e.split(":")[0] for e in snapshot["errors"] if not e.startswith("summary")})
-        return []
-
     def upload(self, gcs):
         """Writes its files under its location."""
         upload(gcs, self.folder, self.location)
@@ -61,13 +53,18 @@ def tables(folder=FOLDER):
     """All tables, in the order of the index."""
     return [
         Table(t["name"], t["location"], f"{t['location']}/{t['current-metadata']}", folder / t["name"])
-        for t in json.loads((folder / "index.json").read_bytes())
+        for t in json.loads((folder / "tables.json").read_bytes())
     ]
 
 
 def table(name, folder=FOLDER):
     """One table."""
     return next(t for t in tables(folder) if t.name == name)
+
+
+def corrupt_cases(folder=FOLDER):
+    """The hand-made commits on top of `t19_corrupt_base`: each case's description, by name."""
+    return [json.loads(path.read_bytes()) for path in sorted((folder / "corrupt").glob("*/case.json"))]
 
 
 def upload(gcs, folder, location):

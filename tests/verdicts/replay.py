@@ -29,12 +29,6 @@ def commit(before, after):
     return {"requirements": _requirements(before, after), "updates": _updates(before, after)}
 
 
-def added_snapshots(before, after):
-    """The snapshots that only `after` has."""
-    known = {s["snapshot-id"] for s in before.get("snapshots", [])}
-    return [s for s in after.get("snapshots", []) if s["snapshot-id"] not in known]
-
-
 def essence(metadata):
     """The members of ESSENCE, and the snapshots without their times; what is empty is left out."""
     found = {key: metadata.get(key) for key in ESSENCE}
@@ -66,11 +60,12 @@ def _updates(before, after):
     updates += _properties(before.get("properties", {}), after.get("properties", {}))
     if after["location"] != before["location"]:
         updates.append({"action": "set-location", "location": after["location"]})
-    updates += [{"action": "add-snapshot", "snapshot": _as_of_now(s)} for s in added_snapshots(before, after)]
+    known, kept = ({s["snapshot-id"] for s in m.get("snapshots", [])} for m in (before, after))
+    added = [s for s in after.get("snapshots", []) if s["snapshot-id"] not in known]
+    updates += [{"action": "add-snapshot", "snapshot": _as_of_now(s)} for s in added]
     updates += _refs(before.get("refs", {}), after.get("refs", {}))
     updates += _statistics(before, after, "statistics")
     updates += _statistics(before, after, "partition-statistics")
-    kept = {s["snapshot-id"] for s in after.get("snapshots", [])}
     gone = [s["snapshot-id"] for s in before.get("snapshots", []) if s["snapshot-id"] not in kept]
     return updates + [{"action": "remove-snapshots", "snapshot-ids": [snapshot]} for snapshot in gone]
 

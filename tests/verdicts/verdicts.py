@@ -21,6 +21,14 @@ from env import fixtures, guillemot
 from env.gcs import Gcs
 from env.rest import Refused, Rest
 
+# Steps of the real tables that released software committed and that must be refused.
+BAD = {
+    ("duckdb153_bad", 2): "puffin-head-magic",
+    ("duckdb153_bad", 3): "puffin-head-magic",
+    ("t16_bad_java", 2): "dv-references-unknown-data-file",
+    ("t16_bad_java", 3): "dv-position-out-of-range",
+}
+
 
 class Verdicts:
     """Prints a line a case, and counts."""
@@ -82,10 +90,11 @@ def corrupt_commits(catalog, gcs, folder, out):
     base = fixtures.table("t19_corrupt_base", folder)
     catalog.ensure_namespace(base.namespace)
     registered = {base.metadata(a).get("current-snapshot-id"): a for a in base.history()}
-    for case in json.loads((folder / "corrupt" / "cases.json").read_bytes()):
-        files = fixtures.upload(gcs, folder / "corrupt" / case["name"], base.location)
+    for case in fixtures.corrupt_cases(folder):
+        home = folder / "corrupt" / case["name"]
+        files = fixtures.upload(gcs, home, base.location)
         before = set(gcs.list(f"{base.location}/metadata/"))
-        request = json.loads((folder / "corrupt" / case["name"] / "commit.json").read_bytes())
+        request = json.loads((home / "commit.json").read_bytes())
         catalog.register(base.namespace, base.name, registered[case["base-snapshot-id"]])
         try:
             given, rules = _commit(catalog, base, request)
@@ -128,11 +137,10 @@ def real_table(catalog, table, out):
 def _replay(catalog, table, number, before, after, out):
     """One step; true when the table is now what its engine made of it."""
     before, after = table.metadata(before), table.metadata(after)
-    added = replay.added_snapshots(before, after)
-    expected = sorted({rule for s in added for rule in table.expected_rules(s["snapshot-id"])})
+    expected = BAD.get((table.name, number))
     given, rules = _commit(catalog, table, replay.commit(before, after))
     if expected:
-        ok = given != "accepted" and bool(set(rules) & set(expected))
+        ok = given != "accepted" and expected in rules
     elif given == "accepted":
         found, wanted = (replay.essence(m) for m in (catalog.load(table.namespace, table.name)["metadata"], after))
         differs = sorted(k for k in {*found, *wanted} if found.get(k) != wanted.get(k))
@@ -140,7 +148,7 @@ def _replay(catalog, table, number, before, after, out):
         given += f", differs in {', '.join(differs)}" if differs else ""
     else:
         ok = False
-    out.line(f"{table.name} {number}", " or ".join(expected) or "accepted", given, ok)
+    out.line(f"{table.name} {number}", expected or "accepted", given, ok)
     return given == "accepted"
 
 
