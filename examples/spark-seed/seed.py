@@ -9,6 +9,7 @@ imports pyspark 3.5. The tables live in the namespace `guillemot_seed` and are m
 
 import argparse
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -71,6 +72,7 @@ def session(options):
         .config("spark.driver.memory", "2g")
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.host", "127.0.0.1")
+        .config("spark.sql.warehouse.dir", tempfile.gettempdir())
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.sql.shuffle.partitions", "2")
