@@ -136,7 +136,8 @@ fn welcome(address: SocketAddr, app: &App) -> String {
          \x20 curl {base}/v1/namespaces\n\
          or point an engine at uri={base} warehouse={warehouse}\n",
         database = crate::config::hide_password(&app.config.database_url),
-        warehouses = app.config.warehouses.iter().map(|w| format!("{} = {}", w.name, w.location)).collect::<Vec<_>>().join(", "),
+        warehouses =
+            app.config.warehouses.iter().map(|w| format!("{} = {}", w.name, w.location)).collect::<Vec<_>>().join(", "),
     )
 }
 

@@ -35,7 +35,7 @@ fn take(names: &mut HashMap<String, String>, key: &str) -> Result<String, Error>
 
 /// The warehouse that the prefix of the path names.
 #[derive(Debug)]
-pub struct InWarehouse(pub Arc<Warehouse>);
+pub(super) struct InWarehouse(pub(super) Arc<Warehouse>);
 
 impl FromRequestParts<App> for InWarehouse {
     type Rejection = Error;
@@ -49,7 +49,7 @@ impl FromRequestParts<App> for InWarehouse {
 
 /// `{namespace}` of the path.
 #[derive(Debug)]
-pub struct NamespacePath(pub Namespace);
+pub(super) struct NamespacePath(pub(super) Namespace);
 
 impl FromRequestParts<App> for NamespacePath {
     type Rejection = Error;
@@ -62,7 +62,7 @@ impl FromRequestParts<App> for NamespacePath {
 
 /// `{namespace}` and `{table}` of the path.
 #[derive(Debug)]
-pub struct TablePath(pub TableIdent);
+pub(super) struct TablePath(pub(super) TableIdent);
 
 impl FromRequestParts<App> for TablePath {
     type Rejection = Error;
@@ -76,7 +76,7 @@ impl FromRequestParts<App> for TablePath {
 
 /// `{name}` of a warehouse in a management path.
 #[derive(Debug)]
-pub struct WarehousePath(pub String);
+pub(super) struct WarehousePath(pub(super) String);
 
 impl FromRequestParts<App> for WarehousePath {
     type Rejection = Error;
@@ -93,21 +93,21 @@ fn split_namespace(joined: &str) -> Result<Namespace, Error> {
 
 /// The parameters of the query, form-decoded; of a repeated one the first counts.
 #[derive(Debug, Default)]
-pub struct Query(Vec<(String, String)>);
+pub(super) struct Query(Vec<(String, String)>);
 
 impl Query {
     /// A parameter's value.
-    pub fn find(&self, name: &str) -> Option<&str> {
+    pub(super) fn find(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
     /// A parameter's value, unless it is empty.
-    pub fn filled(&self, name: &str) -> Option<&str> {
+    pub(super) fn filled(&self, name: &str) -> Option<&str> {
         self.find(name).filter(|value| !value.is_empty())
     }
 
     /// A boolean as clients spell it: `true`, and Python's `True`.
-    pub fn flag(&self, name: &'static str) -> Result<bool, Error> {
+    pub(super) fn flag(&self, name: &'static str) -> Result<bool, Error> {
         match self.filled(name) {
             None => Ok(false),
             Some(value) if value.eq_ignore_ascii_case("true") => Ok(true),
@@ -117,12 +117,12 @@ impl Query {
     }
 
     /// The namespace in `parent`; none where it is absent or empty.
-    pub fn parent(&self) -> Result<Option<Namespace>, Error> {
+    pub(super) fn parent(&self) -> Result<Option<Namespace>, Error> {
         self.filled("parent").map(split_namespace).transpose()
     }
 
     /// The page asked for. Without `pageToken` that is everything (`spec.md` 1.2).
-    pub fn page(&self) -> Result<Page, Error> {
+    pub(super) fn page(&self) -> Result<Page, Error> {
         let size = match self.filled("pageSize") {
             None => PAGE_SIZE,
             Some(size) => match size.parse::<u32>() {
@@ -148,7 +148,7 @@ impl FromRequestParts<App> for Query {
 }
 
 /// The token of the page that begins after this key.
-pub fn page_token(after: &str) -> String {
+pub(super) fn page_token(after: &str) -> String {
     URL_SAFE_NO_PAD.encode(after)
 }
 
@@ -160,7 +160,7 @@ fn read_token(token: &str) -> Result<String, Error> {
 
 /// The bytes of the body, up to the server's limit, whatever its content type says.
 #[derive(Debug)]
-pub struct Body(pub Bytes);
+pub(super) struct Body(pub(super) Bytes);
 
 impl FromRequest<App> for Body {
     type Rejection = Error;
@@ -177,18 +177,18 @@ impl FromRequest<App> for Body {
 
 impl Body {
     /// The body as JSON that borrows from it.
-    pub fn borrowed<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Error> {
+    pub(super) fn borrowed<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Error> {
         serde_json::from_slice(&self.0).map_err(|e| Error::BadRequest(format!("Malformed request: {e}")))
     }
 
     /// The body as JSON of a known shape; unknown members are ignored.
-    pub fn json<T: DeserializeOwned>(&self) -> Result<T, Error> {
+    pub(super) fn json<T: DeserializeOwned>(&self) -> Result<T, Error> {
         serde_json::from_slice(&self.0).map_err(|e| Error::BadRequest(format!("Malformed request: {e}")))
     }
 }
 
 /// Whether a client takes gzip.
-pub fn takes_gzip(headers: &HeaderMap) -> bool {
+pub(super) fn takes_gzip(headers: &HeaderMap) -> bool {
     let accepted = headers.get_all("accept-encoding").iter().filter_map(|value| value.to_str().ok());
     accepted.flat_map(|value| value.split(',')).any(|coding| {
         let mut parts = coding.split(';').map(str::trim);
@@ -199,7 +199,7 @@ pub fn takes_gzip(headers: &HeaderMap) -> bool {
 }
 
 /// The path as the client wrote it, for errors.
-pub fn client_path(extensions: &axum::http::Extensions, fallback: &str) -> String {
+pub(super) fn client_path(extensions: &axum::http::Extensions, fallback: &str) -> String {
     extensions.get::<ClientPath>().map_or_else(|| fallback.to_owned(), |path| path.0.clone())
 }
 

@@ -7,6 +7,7 @@ use crate::telemetry;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
+use metrics_exporter_prometheus::PrometheusHandle;
 
 /// The process answers.
 #[utoipa::path(
@@ -36,7 +37,7 @@ pub(super) async fn ready(State(app): State<App>) -> Result<&'static str, Error>
     responses((status = 200, body = String, content_type = "text/plain"))
 )]
 pub(super) async fn metrics() -> impl IntoResponse {
-    let text = telemetry::metrics().map(|handle| handle.render()).unwrap_or_default();
+    let text = telemetry::metrics().map(PrometheusHandle::render).unwrap_or_default();
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text)
 }
 

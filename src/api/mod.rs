@@ -14,7 +14,7 @@ mod transactions;
 use crate::app::App;
 use axum::Router;
 use axum::extract::Request;
-use axum::http::{HeaderName, Method, StatusCode};
+use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use error::Error;
 use extract::client_path;
@@ -52,11 +52,7 @@ fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(Document::openapi())
         .routes(routes!(config::get_config))
         .routes(routes!(namespaces::list_namespaces, namespaces::create_namespace))
-        .routes(routes!(
-            namespaces::load_namespace_metadata,
-            namespaces::namespace_exists,
-            namespaces::drop_namespace
-        ))
+        .routes(routes!(namespaces::load_namespace_metadata, namespaces::namespace_exists, namespaces::drop_namespace))
         .routes(routes!(namespaces::update_properties))
         .routes(routes!(tables::list_tables, tables::create_table))
         .routes(routes!(tables::register_table))
@@ -64,11 +60,7 @@ fn routes() -> OpenApiRouter<App> {
         .routes(routes!(tables::rename_table))
         .routes(routes!(transactions::commit_transaction))
         .routes(routes!(management::list_warehouses, management::create_warehouse))
-        .routes(routes!(
-            management::load_warehouse,
-            management::update_warehouse,
-            management::delete_warehouse
-        ))
+        .routes(routes!(management::load_warehouse, management::update_warehouse, management::delete_warehouse))
         .routes(routes!(health::health))
         .routes(routes!(health::ready))
         .routes(routes!(health::metrics))
@@ -95,11 +87,8 @@ pub fn service(app: App) -> Service {
         .layer(PropagateRequestIdLayer::new(request_id))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(CompressionLayer::new().gzip(true));
-    let router = router
-        .fallback(no_route)
-        .method_not_allowed_fallback(method_not_allowed)
-        .layer(around)
-        .with_state(app);
+    let router =
+        router.fallback(no_route).method_not_allowed_fallback(method_not_allowed).layer(around).with_state(app);
     MapRequest::new(router, path::rewrite)
 }
 
@@ -108,9 +97,9 @@ async fn no_route(request: Request) -> Error {
     Error::NoRoute { method: request.method().to_string(), path }
 }
 
-async fn method_not_allowed(method: Method, request: Request) -> Error {
+async fn method_not_allowed(request: Request) -> Error {
     let path = client_path(request.extensions(), request.uri().path());
-    Error::MethodNotAllowed { method: method.to_string(), path }
+    Error::MethodNotAllowed { method: request.method().to_string(), path }
 }
 
 /// One span a request. Queries stay out of it: they may carry what is nobody's business.
@@ -120,7 +109,7 @@ fn span(request: &Request) -> Span {
     tracing::info_span!("request", method = %request.method(), path, id)
 }
 
-fn answered(response: &Response, took: Duration, _: &Span) {
+fn answered<B>(response: &axum::http::Response<B>, took: Duration, _: &Span) {
     let status = response.status();
     metrics::histogram!("guillemot_http_request_duration_seconds", "status" => status.as_u16().to_string())
         .record(took.as_secs_f64());
@@ -131,6 +120,7 @@ fn answered(response: &Response, took: Duration, _: &Span) {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "the layer hands the cause over")]
 fn panicked(cause: Box<dyn Any + Send>) -> Response {
     let text = cause.downcast_ref::<String>().map(String::as_str).or_else(|| cause.downcast_ref::<&str>().copied());
     tracing::error!(cause = text.unwrap_or("unknown"), "a handler panicked");

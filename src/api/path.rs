@@ -10,16 +10,16 @@ use axum::http::Uri;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 /// Stands in a path for "no prefix": the only warehouse or the one named `default`.
-pub const NO_PREFIX: &str = "~";
+pub(super) const NO_PREFIX: &str = "~";
 
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The path as the client wrote it, kept for logs and for the text of a 404.
 #[derive(Debug, Clone)]
-pub struct ClientPath(pub String);
+pub(super) struct ClientPath(pub(super) String);
 
 /// Rewrites the request's path into the form that the router knows.
-pub fn rewrite(mut request: Request) -> Request {
+pub(super) fn rewrite(mut request: Request) -> Request {
     let path = request.uri().path().to_owned();
     if let Some(uri) = canonical(&path).and_then(|canonical| with_path(request.uri(), &canonical)) {
         *request.uri_mut() = uri;
@@ -54,7 +54,7 @@ fn encoded_prefix(segments: &[&str]) -> String {
 }
 
 /// A text as one path segment: everything but letters, digits and `-._~` percent-encoded.
-pub fn encode_segment(text: &str) -> String {
+pub(super) fn encode_segment(text: &str) -> String {
     utf8_percent_encode(text, SEGMENT).to_string()
 }
 
@@ -78,8 +78,14 @@ mod tests {
     #[case("/iceberg/v1/restcatalog/v1/config", "/iceberg/v1/config")]
     #[case("/iceberg/v1/namespaces", "/iceberg/v1/~/namespaces")]
     #[case("/iceberg/v1/lake/namespaces/a%1Fb", "/iceberg/v1/lake/namespaces/a%1Fb")]
-    #[case("/iceberg/v1/restcatalog/v1/projects/P/catalogs/C/namespaces", "/iceberg/v1/projects%2FP%2Fcatalogs%2FC/namespaces")]
-    #[case("/iceberg/v1/projects%2FP%2Fcatalogs%2FC/tables/rename", "/iceberg/v1/projects%2FP%2Fcatalogs%2FC/tables/rename")]
+    #[case(
+        "/iceberg/v1/restcatalog/v1/projects/P/catalogs/C/namespaces",
+        "/iceberg/v1/projects%2FP%2Fcatalogs%2FC/namespaces"
+    )]
+    #[case(
+        "/iceberg/v1/projects%2FP%2Fcatalogs%2FC/tables/rename",
+        "/iceberg/v1/projects%2FP%2Fcatalogs%2FC/tables/rename"
+    )]
     #[case("/iceberg/v1/namespaces/n/tables/a+b", "/iceberg/v1/~/namespaces/n/tables/a%20b")]
     #[case("/iceberg/v1/namespaces/n/tables/a%2Bb%2Fc", "/iceberg/v1/~/namespaces/n/tables/a%2Bb%2Fc")]
     fn every_way_to_write_a_path_is_one_form(#[case] path: &str, #[case] expected: &str) {

@@ -1,7 +1,8 @@
 //! Metadata files: their names, their bytes, and the cache of those already read.
 
 use crate::commit::Error;
-use crate::spec::{self, TableMetadata};
+use crate::spec::TableMetadata;
+use crate::spec::json::Object;
 use bytes::{BufMut, Bytes, BytesMut};
 use flate2::Compression;
 use flate2::read::GzDecoder;
@@ -44,10 +45,10 @@ impl Stored {
     pub(crate) fn parse(location: &str, file: &[u8], config: &BTreeMap<String, String>) -> Result<Self, Error> {
         let inflated = inflate(location, file)?;
         let bytes = inflated.as_deref().unwrap_or(file);
-        let metadata =
-            TableMetadata::parse(bytes).map_err(|e| Error::Invalid(format!("Invalid metadata file {location}: {e}")))?;
+        let metadata = TableMetadata::parse(bytes)
+            .map_err(|e| Error::Invalid(format!("Invalid metadata file {location}: {e}")))?;
         // Documents in an old form are served in the form that the specification promises to clients.
-        let modern = if spec::is_rest_form(bytes) { None } else { Some(metadata.to_bytes()) };
+        let modern = if is_rest_form(bytes) { None } else { Some(metadata.to_bytes()) };
         Ok(Self::new(location.to_owned(), modern.as_deref().unwrap_or(bytes), metadata, config))
     }
 
@@ -111,6 +112,26 @@ pub(crate) fn load_reply(
     }
     reply.put_u8(b'}');
     (reply.freeze(), start..end)
+}
+
+/// Whether a document has the form that the specification promises to clients: Java reads older forms too
+/// (`spec.md` 2.6), but serving them would leave every other client to do the same.
+fn is_rest_form(document: &[u8]) -> bool {
+    const PROMISED: [&str; 9] = [
+        "table-uuid",
+        "schemas",
+        "current-schema-id",
+        "partition-specs",
+        "default-spec-id",
+        "last-partition-id",
+        "sort-orders",
+        "default-sort-order-id",
+        "last-column-id",
+    ];
+    let Ok(object) = Object::parse_document(document) else { return false };
+    let empty = object.get("current-snapshot-id").is_none_or(|id| matches!(id.get(), "null" | "-1"));
+    let no_nulls = object.iter().all(|(name, value)| value.get() != "null" || name == "current-snapshot-id");
+    PROMISED.iter().all(|name| object.has(name)) && (empty || object.has("refs")) && no_nulls
 }
 
 /// Texts and maps of texts always have a JSON form.
@@ -194,10 +215,7 @@ mod tests {
         let config = BTreeMap::from([("k".to_owned(), "v".to_owned())]);
         let (reply, range) = load_reply(Some("file:///t/\"x"), b"{ \"a\" : 1 }", &config);
         let text = String::from_utf8(reply.to_vec()).unwrap();
-        assert_eq!(
-            text,
-            r#"{"metadata-location":"file:///t/\"x","metadata":{ "a" : 1 },"config":{"k":"v"}}"#
-        );
+        assert_eq!(text, r#"{"metadata-location":"file:///t/\"x","metadata":{ "a" : 1 },"config":{"k":"v"}}"#);
         assert_eq!(&text[range], "{ \"a\" : 1 }");
     }
 

@@ -74,10 +74,7 @@ pub(super) fn check_inside(warehouse: &Warehouse, what: &str, location: &str) ->
         return Ok(parsed);
     }
     let allowed: Vec<String> = warehouse.allowed.iter().map(ToString::to_string).collect();
-    Err(Error::Invalid(format!(
-        "Invalid {what}: expected a place under {}, found {location}",
-        allowed.join(" or ")
-    )))
+    Err(Error::Invalid(format!("Invalid {what}: expected a place under {}, found {location}", allowed.join(" or "))))
 }
 
 /// Checks the places that a table's metadata names: its location, and where its metadata files are to go.

@@ -100,8 +100,7 @@ impl Error {
     pub(crate) fn from_storage(error: storage::Error) -> Self {
         match error {
             storage::Error::NotFound { location } => Self::NoSuchFile(location),
-            storage::Error::Invalid { .. } => Self::Invalid(error.to_string()),
-            storage::Error::TooLarge { .. } => Self::Invalid(error.to_string()),
+            storage::Error::Invalid { .. } | storage::Error::TooLarge { .. } => Self::Invalid(error.to_string()),
             storage::Error::AlreadyExists { ref location } | storage::Error::Unavailable { ref location, .. } => {
                 Self::StorageUnavailable { location: location.clone(), source: Box::new(error) }
             }

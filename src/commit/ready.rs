@@ -12,9 +12,9 @@ pub async fn check_ready(app: &App) -> Result<(), Error> {
     app.db.ping().await?;
     let some = warehouses::list(&app.db, &Page { after: None, limit: Some(SAMPLE) }).await?;
     let active = some.items.into_iter().filter(|row| row.status == warehouses::Status::Active);
-    futures::future::try_join_all(active.map(|row| async move {
-        app.storage.check(&row.location).await.map_err(Error::from_write)
-    }))
+    futures::future::try_join_all(
+        active.map(|row| async move { app.storage.check(&row.location).await.map_err(Error::from_write) }),
+    )
     .await?;
     Ok(())
 }

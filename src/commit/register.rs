@@ -2,7 +2,7 @@
 
 use crate::app::{App, Warehouse};
 use crate::commit::create::{insert, require_free};
-use crate::commit::load::{keep, load_pointer};
+use crate::commit::load::keep;
 use crate::commit::location::{check_inside, check_metadata};
 use crate::commit::{Error, Stored, load};
 use crate::spec::{Namespace, TableIdent};
@@ -50,24 +50,20 @@ pub async fn register_table(
         metadata_location: stored.location(),
         now_ms: app.clock.now_ms(),
     };
-    match &replaced {
-        Some(row) => {
-            let moved_to = (row.location != metadata.location).then_some((warehouse.row.id.as_str(), location_key.as_str()));
-            replace(app, Swap { id: &row.id, version: row.version, change, moved_to }).await?;
-        }
-        None => {
-            let id = app.ids.uuid();
-            insert(app, &NewTable {
-                id: &id,
-                warehouse_id: &warehouse.row.id,
-                ident: &ident,
-                kind: Kind::Table,
-                location_key: &location_key,
-                claim: locations::Claim::Shared,
-                change,
-            })
-            .await?;
-        }
+    if let Some(row) = &replaced {
+        let moved_to = (row.location != metadata.location).then_some(location_key.as_str());
+        replace(app, Swap { row, change, moved_to }).await?;
+    } else {
+        let new = NewTable {
+            id: &app.ids.uuid(),
+            warehouse_id: &warehouse.row.id,
+            ident: &ident,
+            kind: Kind::Table,
+            location_key: &location_key,
+            claim: locations::Claim::Shared,
+            change,
+        };
+        insert(app, &new).await?;
     }
     keep(app, Arc::clone(&stored)).await;
     Ok(stored)

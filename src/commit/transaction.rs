@@ -256,13 +256,12 @@ impl Validated {
     ) -> Result<Option<i64>, Error> {
         let reader = app.scoped(warehouse);
         let added = std::slice::from_ref(snapshot);
-        let report =
-            validate::snapshots(&reader, &app.manifests, &warehouse.levels, base, metadata, added).await.map_err(
-                |unavailable| Error::StorageUnavailable {
-                    location: unavailable.location.clone(),
-                    source: Box::new(unavailable),
-                },
-            )?;
+        let report = validate::snapshots(&reader, &app.manifests, &warehouse.levels, base, metadata, added)
+            .await
+            .map_err(|unavailable| Error::StorageUnavailable {
+                location: unavailable.location.clone(),
+                source: Box::new(unavailable),
+            })?;
         note(&report);
         if !report.refused.is_empty() {
             return Err(Error::Refused(Box::new(report)));
@@ -318,7 +317,7 @@ async fn swap(app: &App, warehouse: &Warehouse, prepared: &[Prepared]) -> Result
     for item in prepared {
         match item {
             Prepared::Same(_) => {}
-            Prepared::Swap(write, row) => swaps.push(as_swap(warehouse, write, row)),
+            Prepared::Swap(write, row) => swaps.push(as_swap(write, row)),
             Prepared::Create(write) => creates.push(write),
         }
     }
@@ -334,10 +333,9 @@ async fn swap(app: &App, warehouse: &Warehouse, prepared: &[Prepared]) -> Result
     tx.commit().await
 }
 
-fn as_swap<'a>(warehouse: &'a Warehouse, write: &'a Write, row: &'a TableRow) -> Swap<'a> {
+fn as_swap<'a>(write: &'a Write, row: &'a TableRow) -> Swap<'a> {
     let moved = row.location != write.stored.metadata().location;
-    let moved_to = moved.then_some((warehouse.row.id.as_str(), write.location_key.as_str()));
-    Swap { id: &row.id, version: row.version, change: as_change(write), moved_to }
+    Swap { row, change: as_change(write), moved_to: moved.then_some(write.location_key.as_str()) }
 }
 
 fn as_new_table<'a>(warehouse: &'a Warehouse, write: &'a Write) -> NewTable<'a> {

@@ -23,6 +23,7 @@ pub mod table;
 pub mod transform;
 pub mod types;
 pub mod update;
+pub mod view;
 
 pub use commit_request::CommitTableRequest;
 pub use create::CreateTableRequest;
@@ -41,3 +42,6 @@ pub use table::TableMetadata;
 pub use transform::Transform;
 pub use types::{Field, Primitive, Type};
 pub use update::{AddedSnapshot, Applied, Base, TableUpdate, apply};
+pub use view::{
+    AppliedView, CommitViewRequest, CreateViewRequest, ViewMetadata, ViewRequirement, ViewUpdate, apply_view,
+};
