@@ -16,7 +16,7 @@ test: ## everything: unit and integration tests, compose file, fixtures, engines
 test-fast: ## the unit tests alone: no database, no storage, no engine
 	cargo test --locked --lib --bins
 
-lint: ## formatting, clippy, rustdoc, Python, Dockerfile
+lint: ## formatting, clippy, rustdoc, Python, Dockerfile, dependencies
 	$(ENV) --no-services -- $(STEPS) lint
 
 fmt: ## format Rust and Python
@@ -43,6 +43,5 @@ fuzz-smoke: ## the property tests with many more cases than usual
 docs: ## the API documentation, in target/doc
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps
 
-deny: ## licences, sources and duplicates of the dependencies (installs cargo-deny when it is missing)
-	cargo deny --version || cargo install --locked cargo-deny
-	cargo deny check bans licenses sources
+deny: ## licences, sources and forbidden crates of the dependency tree
+	$(ENV) --no-services -- cargo-deny --locked check bans licenses sources

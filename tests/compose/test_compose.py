@@ -10,6 +10,7 @@ import re
 import shlex
 import subprocess
 import urllib.parse
+import urllib.request
 from pathlib import Path
 
 import psycopg
@@ -84,11 +85,11 @@ def stack(tmp_path_factory):
         log = stack.folder / "gcs.log"
         gcs = process.start([emulator, *stack.command("gcs")], log)
         running.callback(process.stop, gcs)
-        process.wait_until(lambda: _gcs_health(stack) == 0, gcs, log, "gcs")
+        process.wait_until(lambda: _gcs_is_healthy(stack), gcs, log, "gcs")
         log = stack.folder / "guillemot.log"
         server = process.start([binary()], log, env=stack.variables("guillemot", image_variables()), cwd=stack.folder)
         running.callback(process.stop, server)
-        process.wait_until(lambda: _guillemot_health(stack) == 0, server, log, "guillemot")
+        process.wait_until(lambda: _guillemot_is_healthy(stack), server, log, "guillemot")
         yield stack
 
 
@@ -102,17 +103,19 @@ def _postgres(variables):
         connection.execute(f'CREATE DATABASE "{database}" OWNER "{user}"')
 
 
-def _gcs_health(stack):
-    command, *check = SERVICES["gcs"]["healthcheck"]["test"]
-    assert command == "CMD"
-    return subprocess.run([stack.here("gcs", argument) for argument in check]).returncode
+def _gcs_is_healthy(stack):
+    command, program, *_, url = SERVICES["gcs"]["healthcheck"]["test"]
+    assert (command, program) == ("CMD", "wget")
+    with contextlib.suppress(OSError), urllib.request.urlopen(stack.here("gcs", url), timeout=3) as answer:
+        return answer.status == 200
+    return False
 
 
-def _guillemot_health(stack):
+def _guillemot_is_healthy(stack):
     (check,) = re.findall(r"^HEALTHCHECK .*?CMD (\[.*\])$", DOCKERFILE, re.MULTILINE)
     assert yaml.safe_load(check) == ["guillemot", "health"]
     variables = stack.variables("guillemot", image_variables())
-    return subprocess.run([binary(), "health"], env=variables, capture_output=True).returncode
+    return subprocess.run([binary(), "health"], env=variables, capture_output=True).returncode == 0
 
 
 def test_the_catalog_serves_its_warehouse(stack):

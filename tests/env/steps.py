@@ -19,12 +19,13 @@ STEPS = {
         "ruff": "ruff check tests examples",
         "ruff format": "ruff format --check tests examples",
         "hadolint": "hadolint Dockerfile",
+        "cargo-deny": "cargo-deny --offline --locked check bans licenses sources",
     },
     "test": {
         "build": BUILD,
         "cargo test": "cargo test --locked --no-fail-fast",
         "verdicts": "python tests/verdicts/verdicts.py --failures",
-        "compose": "python -m pytest -q tests/compose",
+        "compose, docs": "python -m pytest -q tests/compose tests/docs",
         "engines": "python -m pytest -q tests/engines",
     },
     "engines": {
