@@ -2,6 +2,7 @@ use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use super::{AddedSnapshot, apply};
+use crate::spec::commit_request::CommitTableRequest;
 use crate::spec::error::Error;
 use crate::spec::testing::{
     BASE_FILE, NOW_MS, add_snapshot, after, change, commit, commit_to, parse, refusal, set_branch, table, updates,
@@ -25,6 +26,18 @@ fn a_commit_moves_main_and_both_logs() {
     assert_eq!(after["snapshot-log"][2], json!({"timestamp-ms": NOW_MS, "snapshot-id": 12}));
     let base_entry = json!({"timestamp-ms": 1_700_000_000_000_i64, "metadata-file": BASE_FILE});
     assert_eq!(after["metadata-log"][1], base_entry);
+}
+
+#[test]
+fn of_two_members_with_one_name_the_last_is_stored() {
+    let body =
+        br#"{"updates":[{"action":"add-snapshot","snapshot":{ "snapshot-id":99, "timestamp-ms":1, "sequence-number":3,
+        "manifest-list":"a", "summary":{"operation":"append"}, "snapshot-id":12, "x": 1.50 }}]}"#;
+    let updates = CommitTableRequest::parse(body).unwrap().updates;
+    let base = parse(&table(2));
+    let applied = apply(Some(super::Base { metadata: &base, location: BASE_FILE }), &updates, NOW_MS).unwrap();
+    let stored = applied.metadata.snapshot(12).unwrap().to_json().get();
+    assert!(!stored.contains("99") && stored.ends_with(r#","x":1.50}"#), "{stored}");
 }
 
 #[test]

@@ -109,7 +109,7 @@ fn what_is_wrong_with_snapshots_and_refs_is_named() {
     ];
     assert_snapshot!(refusals(&wrong), @r#"
     400 Cannot parse missing field: snapshot
-    400 Cannot parse table version from non-object value: []
+    400 Cannot parse snapshot from non-object value: []
     400 Cannot parse missing long: timestamp-ms
     400 Cannot parse to a string value: n: 5
     400 Cannot parse to a string value: operation: 5
