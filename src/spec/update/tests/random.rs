@@ -89,7 +89,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
     #[test]
     fn tables_stay_whole(
-        version in 2_u8..=3, requests in prop::collection::vec(prop::collection::vec(any_update(), 1..6), 1..6),
+        version in 2_u8..=3, requests in prop::collection::vec(prop::collection::vec(any_update(), 1..4), 1..12),
     ) {
         let mut at = parse(&table(version));
         for request in &requests {
