@@ -19,7 +19,7 @@ pub struct EncryptedKey {
 equal_by_text!(EncryptedKey);
 
 members! {
-    struct Key {
+    struct Picked {
         key_id: "key-id",
         encrypted_key_metadata: "encrypted-key-metadata",
         encrypted_by_id: "encrypted-by-id",
@@ -33,7 +33,7 @@ impl EncryptedKey {
     /// # Errors
     /// [`Error::Invalid`] that names the member which is missing or wrong.
     pub fn parse(raw: Raw) -> Result<Self> {
-        let picked: Key<'_> = pick("encryption key", &raw)?;
+        let picked: Picked<'_> = pick("encryption key", &raw)?;
         let key_id = picked.key_id().required()?;
         let metadata: String = picked.encrypted_key_metadata().required()?;
         let encrypted_by_id = picked.encrypted_by_id().optional()?;

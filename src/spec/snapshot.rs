@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use super::error::{Error, Result};
 use super::json::{Raw, shown, str_of};
-use super::members::{equal_by_text, Key, members, pick};
+use super::members::{Key, equal_by_text, members, pick};
 
 /// One snapshot of a table.
 #[derive(Debug, Clone)]

@@ -29,7 +29,7 @@ pub struct PartitionStatisticsFile {
 equal_by_text!(StatisticsFile, PartitionStatisticsFile);
 
 members! {
-    struct File {
+    struct Picked {
         snapshot_id: "snapshot-id",
         statistics_path: "statistics-path",
         file_size_in_bytes: "file-size-in-bytes",
@@ -54,7 +54,7 @@ impl StatisticsFile {
     /// # Errors
     /// [`Error::Invalid`] that names the member which is missing or wrong.
     pub fn parse(raw: Raw) -> Result<Self> {
-        let picked: File<'_> = pick("statistics file", &raw)?;
+        let picked: Picked<'_> = pick("statistics file", &raw)?;
         let (snapshot_id, statistics_path) = picked.common()?;
         picked.file_footer_size_in_bytes().required::<i64>()?;
         check_blobs(picked.blob_metadata)?;
@@ -73,7 +73,7 @@ impl PartitionStatisticsFile {
     /// # Errors
     /// [`Error::Invalid`] that names the member which is missing or wrong.
     pub fn parse(raw: Raw) -> Result<Self> {
-        let picked: File<'_> = pick("partition statistics file", &raw)?;
+        let picked: Picked<'_> = pick("partition statistics file", &raw)?;
         let (snapshot_id, statistics_path) = picked.common()?;
         Ok(Self { snapshot_id, statistics_path, raw })
     }
@@ -84,7 +84,7 @@ impl PartitionStatisticsFile {
     }
 }
 
-impl File<'_> {
+impl Picked<'_> {
     /// What both kinds of file must have.
     fn common(&self) -> Result<(i64, String)> {
         let snapshot_id = self.snapshot_id().required()?;
@@ -107,4 +107,3 @@ fn check_blobs(blobs: Option<&RawValue>) -> Result<()> {
     }
     Ok(())
 }
-

@@ -18,6 +18,8 @@ mod parse;
 mod tests;
 mod write;
 
+pub(in crate::spec) use parse::strip_trailing_slash;
+
 /// The newest format version that tables may have.
 pub const MAX_FORMAT_VERSION: u8 = 3;
 
@@ -76,7 +78,7 @@ pub struct TableMetadata {
     pub encryption_keys: Vec<EncryptedKey>,
     /// Greater than every row id ever assigned; from format version 3 on.
     pub next_row_id: Option<i64>,
-    rest: Object,
+    pub(super) rest: Object,
 }
 
 impl TableMetadata {

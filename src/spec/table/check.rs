@@ -20,6 +20,21 @@ impl TableMetadata {
         self.check_logs()
     }
 
+    /// The default spec and sort order fit the current schema. Those that are missing are not judged here.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] with the text of the first problem.
+    pub(in crate::spec) fn check_default_spec_and_order(&self) -> Result<()> {
+        let Some(schema) = self.current_schema() else { return Ok(()) };
+        if let Some(spec) = self.default_spec() {
+            spec.check_sources(schema)?;
+        }
+        match self.sort_order(self.default_sort_order_id) {
+            Some(order) => order.check_sources(schema),
+            None => Ok(()),
+        }
+    }
+
     fn check_identity(&self) -> Result<()> {
         let version = self.format_version;
         if self.partition_specs.is_empty() {
@@ -44,7 +59,7 @@ impl TableMetadata {
     fn check_ids(&self) -> Result<()> {
         unique(self.schemas.iter().map(|schema| schema.schema_id))?;
         unique(self.partition_specs.iter().map(|spec| spec.spec_id))?;
-        unique(self.sort_orders.iter().map(|order| order.order_id))
+        unique(self.sort_orders.iter().map(|order| order.order_id)).map(drop)
     }
 
     fn check_snapshots(&self) -> Result<()> {
@@ -84,15 +99,15 @@ impl TableMetadata {
 
     fn check_logs(&self) -> Result<()> {
         let updated = self.last_updated_ms;
-        let snapshots = self.snapshot_log.iter().map(|entry| entry.timestamp_ms);
+        let mut snapshots = self.snapshot_log.iter().map(|entry| entry.timestamp_ms);
         check_ascending(snapshots.clone(), "[BUG] Expected sorted snapshot log entries.")?;
-        if let Some(last) = snapshots.last().filter(|&last| is_before(updated, last)) {
+        if let Some(last) = snapshots.next_back().filter(|&last| is_before(updated, last)) {
             let text = format!("Invalid update timestamp {updated}: before last snapshot log entry at {last}");
             return Err(Error::invalid(text));
         }
-        let files = self.metadata_log.iter().map(|entry| entry.timestamp_ms);
+        let mut files = self.metadata_log.iter().map(|entry| entry.timestamp_ms);
         check_ascending(files.clone(), "[BUG] Expected sorted previous metadata log entries.")?;
-        if let Some(last) = files.last().filter(|&last| is_before(updated, last)) {
+        if let Some(last) = files.next_back().filter(|&last| is_before(updated, last)) {
             let text = "before the latest metadata log entry timestamp";
             return Err(Error::invalid(format!("Invalid update timestamp {updated}: {text} {last}")));
         }

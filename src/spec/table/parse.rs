@@ -8,7 +8,8 @@ use crate::spec::encryption::EncryptedKey;
 use crate::spec::error::{Error, Result};
 use crate::spec::history::{MetadataLogEntry, SnapshotLogEntry};
 use crate::spec::json::{Object, Raw};
-use crate::spec::partition::PartitionSpec;
+use crate::spec::members::{Kind, Member};
+use crate::spec::partition::{PartitionSpec, UNPARTITIONED_LAST_ID, UnboundPartitionSpec};
 use crate::spec::refs::{MAIN_BRANCH, SnapshotRef};
 use crate::spec::schema::Schema;
 use crate::spec::snapshot::Snapshot;
@@ -42,16 +43,16 @@ impl TableMetadata {
 
     fn read_numbers(&mut self, file: &mut Object) -> Result<()> {
         self.table_uuid = file.optional_str("table-uuid")?.unwrap_or_default();
-        self.location = strip_trailing_slash(&file.required_str("location")?).to_owned();
+        strip_trailing_slash(&file.required_str("location")?).clone_into(&mut self.location);
         let last_sequence_number = file.take("last-sequence-number");
         if self.format_version > 1 {
-            self.last_sequence_number = member(last_sequence_number, "last-sequence-number")?;
+            self.last_sequence_number = member(last_sequence_number.as_ref(), "last-sequence-number")?;
         }
         self.last_updated_ms = file.required_i64("last-updated-ms")?;
         self.last_column_id = file.required_i32("last-column-id")?;
         let next_row_id = file.take("next-row-id");
         if self.format_version >= ROW_LINEAGE_VERSION {
-            self.next_row_id = Some(member(next_row_id, "next-row-id")?);
+            self.next_row_id = Some(member(next_row_id.as_ref(), "next-row-id")?);
         }
         Ok(())
     }
@@ -60,7 +61,7 @@ impl TableMetadata {
     fn read_schemas(&mut self, file: &mut Object) -> Result<()> {
         let (schema, current) = (file.take("schema"), file.take("current-schema-id"));
         if let Some(schemas) = file.present_array("schemas")? {
-            self.current_schema_id = member(current, "current-schema-id")?;
+            self.current_schema_id = member(current.as_ref(), "current-schema-id")?;
             self.schemas = read_each(Some(schemas), |raw| Schema::parse(&raw))?;
             return Ok(());
         }
@@ -76,13 +77,14 @@ impl TableMetadata {
     fn read_specs(&mut self, file: &mut Object) -> Result<()> {
         let (fields, default) = (file.take("partition-spec"), file.take("default-spec-id"));
         if let Some(specs) = file.present_array("partition-specs")? {
-            self.default_spec_id = member(default, "default-spec-id")?;
-            self.partition_specs = read_each(Some(specs), |raw| PartitionSpec::parse_stored(&raw))?;
+            self.default_spec_id = member(default.as_ref(), "default-spec-id")?;
+            self.partition_specs = read_each(Some(specs), |raw| PartitionSpec::parse(&raw))?;
         } else {
             self.only_v1("partition-specs")?;
             let fields = fields.ok_or_else(|| Error::invalid("Cannot parse missing field: partition-spec"))?;
             self.default_spec_id = 0;
-            self.partition_specs = vec![PartitionSpec::parse_fields(0, &fields)?];
+            self.partition_specs =
+                vec![UnboundPartitionSpec::parse_fields(&fields)?.with_ids(UNPARTITIONED_LAST_ID, &[])];
         }
         let last_partition_id = file.optional_i32("last-partition-id")?;
         if last_partition_id.is_none() {
@@ -96,7 +98,7 @@ impl TableMetadata {
     fn read_sort_orders(&mut self, file: &mut Object) -> Result<()> {
         let default = file.take("default-sort-order-id");
         if let Some(orders) = file.present_array("sort-orders")? {
-            self.default_sort_order_id = member(default, "default-sort-order-id")?;
+            self.default_sort_order_id = member(default.as_ref(), "default-sort-order-id")?;
             self.sort_orders = read_each(Some(orders), |raw| SortOrder::parse(&raw))?;
             return Ok(());
         }
@@ -118,16 +120,13 @@ impl TableMetadata {
 
     /// `refs`; where a file has none at all, `main` is the current snapshot.
     fn read_refs(&mut self, file: &mut Object) -> Result<()> {
-        match file.present_object("refs")? {
-            Some(refs) => {
-                let refs = refs.into_members().into_iter();
-                let refs = refs.map(|(name, raw)| SnapshotRef::parse(&raw).map(|reference| (name, reference)));
-                self.refs = refs.collect::<Result<IndexMap<_, _>>>()?;
-            }
-            None => {
-                let main = self.current_snapshot_id.map(|id| (MAIN_BRANCH.to_owned(), SnapshotRef::branch(id)));
-                self.refs = main.into_iter().collect();
-            }
+        if let Some(refs) = file.present_object("refs")? {
+            let refs = refs.into_members().into_iter();
+            let refs = refs.map(|(name, raw)| SnapshotRef::parse(&raw).map(|reference| (name, reference)));
+            self.refs = refs.collect::<Result<IndexMap<_, _>>>()?;
+        } else {
+            let main = self.current_snapshot_id.map(|id| (MAIN_BRANCH.to_owned(), SnapshotRef::branch(id)));
+            self.refs = main.into_iter().collect();
         }
         Ok(())
     }
@@ -154,8 +153,8 @@ fn read_version(file: &mut Object) -> Result<u8> {
 }
 
 /// Reads a number that was taken out before it was known whether it is needed.
-fn member<T: crate::spec::members::Kind>(raw: Option<Raw>, key: &'static str) -> Result<T> {
-    crate::spec::members::Member { key, raw: raw.as_deref() }.required()
+fn member<T: Kind>(raw: Option<&Raw>, key: &'static str) -> Result<T> {
+    Member { key, raw: raw.map(|raw| &**raw) }.required()
 }
 
 /// Reads every element of a list that may be missing.
