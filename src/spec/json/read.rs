@@ -55,15 +55,15 @@ impl Object {
 }
 
 /// The value as a string; `key` is for the error.
-pub(super) fn str_of(key: &str, raw: &RawValue) -> Result<String> {
+pub(in crate::spec) fn str_of(key: &str, raw: &RawValue) -> Result<String> {
     read(raw).ok_or_else(|| refused("string value", key, raw))
 }
 
-fn i32_of(key: &str, raw: &RawValue) -> Result<i32> {
+pub(in crate::spec) fn i32_of(key: &str, raw: &RawValue) -> Result<i32> {
     read(raw).ok_or_else(|| refused_an("integer value", key, raw))
 }
 
-fn i64_of(key: &str, raw: &RawValue) -> Result<i64> {
+pub(in crate::spec) fn i64_of(key: &str, raw: &RawValue) -> Result<i64> {
     read(raw).ok_or_else(|| refused("long value", key, raw))
 }
 
@@ -78,19 +78,19 @@ fn object_of(key: &str, raw: &RawValue) -> Result<Object> {
     Object::parse(raw.get())
 }
 
-fn strings_of(key: &str, raw: &RawValue) -> Result<Vec<String>> {
+pub(in crate::spec) fn strings_of(key: &str, raw: &RawValue) -> Result<Vec<String>> {
     each(key, raw, "string from non-text value")
 }
 
-fn i32s_of(key: &str, raw: &RawValue) -> Result<Vec<i32>> {
+pub(in crate::spec) fn i32s_of(key: &str, raw: &RawValue) -> Result<Vec<i32>> {
     each(key, raw, "integer from non-int value")
 }
 
-fn i64s_of(key: &str, raw: &RawValue) -> Result<Vec<i64>> {
+pub(in crate::spec) fn i64s_of(key: &str, raw: &RawValue) -> Result<Vec<i64>> {
     each(key, raw, "long from non-long value")
 }
 
-fn string_map_of(key: &str, raw: &RawValue) -> Result<Vec<(String, String)>> {
+pub(in crate::spec) fn string_map_of(key: &str, raw: &RawValue) -> Result<Vec<(String, String)>> {
     if !raw.get().starts_with('{') {
         let value = shown(raw);
         return Err(Error::invalid(format!("Cannot parse string map from non-object value: {key}: {value}")));

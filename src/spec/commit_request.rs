@@ -1,0 +1,66 @@
+//! The body of a commit to one table (spec.md 2.1).
+
+use serde_json::value::RawValue;
+
+use super::error::{Error, Result};
+use super::ident::TableIdent;
+use super::json::Object;
+use super::requirement::TableRequirement;
+use super::update::TableUpdate;
+
+/// A commit to one table: what must hold, then what changes.
+#[derive(Debug, Clone)]
+pub struct CommitTableRequest {
+    /// The table; a transaction must name it, elsewhere the path does.
+    pub identifier: Option<TableIdent>,
+    /// What must hold of the table.
+    pub requirements: Vec<TableRequirement>,
+    /// What changes, in order.
+    pub updates: Vec<TableUpdate>,
+}
+
+impl CommitTableRequest {
+    /// Reads the body of a request.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] that names what is unknown, missing or wrong.
+    pub fn parse(body: &[u8]) -> Result<Self> {
+        Self::read(Object::parse_document(body)?)
+    }
+
+    /// Reads one element of a transaction's `table-changes`.
+    ///
+    /// # Errors
+    /// As [`CommitTableRequest::parse`].
+    pub fn parse_raw(raw: &RawValue) -> Result<Self> {
+        Self::read(Object::parse_raw(raw)?)
+    }
+
+    fn read(mut object: Object) -> Result<Self> {
+        let identifier = object.optional_raw("identifier").map(|raw| TableIdent::parse(&raw)).transpose()?;
+        let requirements = object.optional_array("requirements")?.unwrap_or_default();
+        let updates = object.optional_array("updates")?.unwrap_or_default();
+        Ok(Self {
+            identifier,
+            requirements: requirements.iter().map(|raw| TableRequirement::parse(raw)).collect::<Result<_>>()?,
+            updates: updates.iter().map(|raw| TableUpdate::parse(raw)).collect::<Result<_>>()?,
+        })
+    }
+
+    /// Whether the commit creates the table: its one kind of requirement is `assert-create`.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if it demands something of a table that it says is not there.
+    pub fn is_create(&self) -> Result<bool> {
+        let (create, others): (Vec<_>, Vec<_>) =
+            self.requirements.iter().partition(|requirement| matches!(requirement, TableRequirement::NotExists));
+        if create.is_empty() {
+            return Ok(false);
+        }
+        if others.is_empty() {
+            return Ok(true);
+        }
+        let others: Vec<_> = others.into_iter().map(TableRequirement::kind).collect();
+        Err(Error::invalid(format!("Invalid create requirements: [{}]", others.join(", "))))
+    }
+}
