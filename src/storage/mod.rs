@@ -8,6 +8,7 @@ mod config;
 mod error;
 mod gcs_emulator;
 mod location;
+mod scoped;
 mod stores;
 
 use std::collections::BTreeMap;
@@ -24,6 +25,7 @@ use object_store::{ObjectStore, ObjectStoreExt, PutMode};
 pub use config::StorageConfig;
 pub use error::{Error, Source};
 pub use location::{Location, Scheme, segment};
+pub use scoped::Scoped;
 use stores::Stores;
 
 /// How long one call may take, retries included.
