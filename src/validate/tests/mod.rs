@@ -1,5 +1,8 @@
 //! Commits as engines make them, judged over the files they wrote.
 
+mod commits;
 mod corrupt;
+mod cost;
 mod real_tables;
 mod support;
+mod writer;
