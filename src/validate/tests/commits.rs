@@ -437,3 +437,12 @@ fn a_list_that_is_missing_or_broken_is_refused() {
         assert_eq!(refused(&report), [rule]);
     }
 }
+
+#[test]
+fn one_blob_is_not_two_files_vector() {
+    let mut case = deleted();
+    let new = case.puffin("new", 0, &[1, 2, 7]);
+    let other = Entry { referenced: Some(case.files[1].path.clone()), partition: Some(2), ..new.clone() };
+    let entries = vec![new, other, case.old(0, 2), case.old(1, 2)];
+    assert_eq!(refused(&case.replace(entries)), ["blob-referenced-data-file", "puffin-entries-overlap"]);
+}

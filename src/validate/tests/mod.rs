@@ -4,5 +4,6 @@ mod commits;
 mod corrupt;
 mod cost;
 mod real_tables;
+mod rules;
 mod support;
 mod writer;
