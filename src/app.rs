@@ -1,1 +1,226 @@
-//! (to be written)
+//! What every request shares.
+
+use crate::clock::{Clock, Ids};
+use crate::config::Config;
+use crate::storage::{Location, Scoped, Storage};
+use crate::store::{self, Db, warehouses};
+use crate::validate::{self, Levels};
+use moka::future::Cache;
+use serde::{Deserialize, Serialize};
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::ops::Deref;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::task::TaskTracker;
+
+/// How long a replica may not notice that another one changed a warehouse.
+const WAREHOUSE_TTL: Duration = Duration::from_secs(5);
+
+/// A handle on [`Parts`]; cheap to clone.
+#[derive(Debug, Clone)]
+pub struct App(Arc<Parts>);
+
+impl Deref for App {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}
+
+/// The parts of a running server.
+#[derive(Debug)]
+pub struct Parts {
+    /// The catalog's state.
+    pub db: Db,
+    /// The objects.
+    pub storage: Storage,
+    /// The time.
+    pub clock: Clock,
+    /// New ids.
+    pub ids: Ids,
+    /// Table metadata by location. The use-cases own the type of what is in it.
+    pub metadata: MetadataCache,
+    /// What validation has read of manifests, by location.
+    pub manifests: validate::Cache,
+    /// The server's rule levels.
+    pub levels: Levels,
+    /// Places outside the warehouses that locations may name.
+    pub allowed: Vec<Location>,
+    /// The settings in force.
+    pub config: Config,
+    /// Mutations in flight: they run to their end when the client hangs up, and shutdown waits for them.
+    pub tasks: TaskTracker,
+    /// Warehouses by name, as last read.
+    pub warehouses: WarehouseCache,
+}
+
+/// A bounded cache of metadata files. A location is written once and never changes, so nothing in it is ever stale.
+#[derive(Debug, Clone)]
+pub struct MetadataCache(Cache<String, Weighed>);
+
+#[derive(Debug, Clone)]
+struct Weighed(Arc<dyn Any + Send + Sync>, u32);
+
+impl MetadataCache {
+    /// A cache that holds about so many bytes.
+    pub fn new(bytes: u64) -> Self {
+        Self(Cache::builder().max_capacity(bytes).weigher(|_, value: &Weighed| value.1).build())
+    }
+
+    /// What is cached at a location.
+    pub async fn find<T: Send + Sync + 'static>(&self, location: &str) -> Option<Arc<T>> {
+        self.0.get(location).await.and_then(|value| value.0.downcast().ok())
+    }
+
+    /// Forgets everything.
+    pub async fn clear(&self) {
+        self.0.invalidate_all();
+        self.0.run_pending_tasks().await;
+    }
+
+    /// Keeps a value of so many bytes.
+    pub async fn keep<T: Send + Sync + 'static>(&self, location: String, value: Arc<T>, bytes: u32) {
+        self.0.insert(location, Weighed(value, bytes)).await;
+    }
+}
+
+/// The warehouses that requests named lately.
+#[derive(Debug)]
+pub struct WarehouseCache(Cache<String, Arc<Warehouse>>);
+
+impl Default for WarehouseCache {
+    fn default() -> Self {
+        Self(Cache::builder().max_capacity(10_000).time_to_live(WAREHOUSE_TTL).build())
+    }
+}
+
+/// A warehouse, ready to serve requests.
+#[derive(Debug)]
+pub struct Warehouse {
+    /// Its row.
+    pub row: warehouses::Warehouse,
+    /// Its settings, read from the row.
+    pub settings: WarehouseSettings,
+    /// The rule levels in force in it.
+    pub levels: Levels,
+    /// Where its tables may have their files: its own location first.
+    pub allowed: Vec<Location>,
+}
+
+/// What can be set for one warehouse.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct WarehouseSettings {
+    /// Rule levels that differ from the server's: rule id to `deny`, `warn` or `off`.
+    pub rules: BTreeMap<String, String>,
+    /// Places outside the warehouse that its locations may name.
+    pub allow_prefixes: Vec<String>,
+    /// Whether each new table gets a location with a unique suffix; the server's setting where not said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unique_table_locations: Option<bool>,
+}
+
+/// Why a warehouse cannot serve a request.
+#[derive(Debug, thiserror::Error)]
+pub enum WarehouseError {
+    /// There is none of this name or location.
+    #[error("Warehouse does not exist: {0}")]
+    NotFound(String),
+    /// The request names none, and it is not clear which is meant.
+    #[error("no warehouse is named: name one in `warehouse` of the config call, or in the path")]
+    NotNamed,
+    /// It is switched off.
+    #[error("Warehouse is not active: {0}")]
+    Inactive(String),
+    /// Its settings do not fit this server.
+    #[error("warehouse {name}: {reason}")]
+    Settings {
+        /// The warehouse.
+        name: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The database could not be asked.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+}
+
+impl App {
+    /// Shares the parts.
+    pub fn new(parts: Parts) -> Self {
+        Self(Arc::new(parts))
+    }
+
+    /// Runs a mutation to its end, even when the client that waits for it goes away.
+    pub async fn finish<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> T {
+        match self.tasks.spawn(work).await {
+            Ok(done) => done,
+            Err(failed) => std::panic::resume_unwind(failed.into_panic()),
+        }
+    }
+
+    /// The warehouse that a request means: by name, by location, or the only one (else the one named `default`).
+    pub async fn warehouse(&self, named: Option<&str>) -> Result<Arc<Warehouse>, WarehouseError> {
+        let key = named.unwrap_or_default();
+        if let Some(known) = self.warehouses.0.get(key).await {
+            return Ok(known);
+        }
+        let row = match named {
+            Some(named) => self.named_warehouse(named).await?,
+            None => self.unnamed_warehouse().await?,
+        };
+        if row.status == warehouses::Status::Inactive {
+            return Err(WarehouseError::Inactive(row.name));
+        }
+        let warehouse = Arc::new(self.ready_warehouse(row)?);
+        self.warehouses.0.insert(key.to_owned(), Arc::clone(&warehouse)).await;
+        Ok(warehouse)
+    }
+
+    /// Forgets what is known of warehouses, after one was changed here.
+    pub fn forget_warehouses(&self) {
+        self.warehouses.0.invalidate_all();
+    }
+
+    async fn named_warehouse(&self, named: &str) -> Result<warehouses::Warehouse, WarehouseError> {
+        if let Some(row) = warehouses::load(&self.db, named).await? {
+            return Ok(row);
+        }
+        let missing = || WarehouseError::NotFound(named.to_owned());
+        let location = Location::parse(named).map_err(|_| missing())?;
+        warehouses::load_by_location(&self.db, &location.to_string()).await?.ok_or_else(missing)
+    }
+
+    async fn unnamed_warehouse(&self) -> Result<warehouses::Warehouse, WarehouseError> {
+        let two = store::Page { after: None, limit: Some(2) };
+        let mut some = warehouses::list(&self.db, &two).await?.items;
+        match (some.pop(), some.is_empty()) {
+            (Some(only), true) => Ok(only),
+            _ => warehouses::load(&self.db, "default").await?.ok_or(WarehouseError::NotNamed),
+        }
+    }
+
+    /// Reads a warehouse's settings and checks that they fit this server.
+    pub fn ready_warehouse(&self, row: warehouses::Warehouse) -> Result<Warehouse, WarehouseError> {
+        let wrong = |reason: String| WarehouseError::Settings { name: row.name.clone(), reason };
+        let settings: WarehouseSettings = serde_json::from_str(&row.properties).map_err(|e| wrong(e.to_string()))?;
+        let mut levels = self.levels.clone();
+        for (rule, level) in &settings.rules {
+            levels.set(rule, level).map_err(|e| wrong(e.to_string()))?;
+        }
+        let mut allowed = vec![Location::parse(&row.location).map_err(|e| wrong(e.to_string()))?];
+        for prefix in &settings.allow_prefixes {
+            allowed.push(Location::parse(prefix).map_err(|e| wrong(e.to_string()))?);
+        }
+        allowed.extend(self.allowed.iter().cloned());
+        Ok(Warehouse { row, settings, levels, allowed })
+    }
+
+    /// Storage as seen by requests on a warehouse: nothing outside of its allowed places.
+    pub fn scoped(&self, warehouse: &Warehouse) -> Scoped {
+        Scoped::new(self.storage.clone(), warehouse.allowed.clone())
+    }
+}

@@ -1,1 +1,207 @@
-//! (to be written)
+//! The subcommands.
+
+use crate::api::error::chain;
+use crate::app::{App, WarehouseSettings};
+use crate::commit::{self, NewWarehouse, WarehouseChange};
+use crate::config::{Config, Settings};
+use crate::store::{Page, warehouses};
+use crate::{api, server, telemetry};
+use clap::{Parser, Subcommand};
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// An Iceberg REST catalog that opens what a commit adds and refuses what would corrupt a table.
+#[derive(Debug, Parser)]
+#[command(version, about)]
+pub struct Cli {
+    /// TOML file of settings; its keys are the flags' names
+    #[arg(long, env = "GUILLEMOT_CONFIG", global = true)]
+    config: Option<PathBuf>,
+    #[command(flatten)]
+    settings: Settings,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Start the server (what happens without a command)
+    Serve,
+    /// Bring the database's schema up to date, and stop
+    Migrate,
+    /// Exit with 0 when a server answers at the listen address
+    Health,
+    /// Print the settings in force, secrets hidden
+    Config,
+    /// Print the OpenAPI document
+    Openapi,
+    /// Manage warehouses in the database
+    Warehouse {
+        #[command(subcommand)]
+        command: WarehouseCommand,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+enum WarehouseCommand {
+    /// Print all warehouses: name, location, status
+    List,
+    /// Add a warehouse
+    Create {
+        /// Its name
+        name: String,
+        /// Its location as a URI
+        location: String,
+    },
+    /// Let a warehouse serve requests again
+    Activate {
+        /// Its name
+        name: String,
+    },
+    /// Stop a warehouse from serving requests
+    Deactivate {
+        /// Its name
+        name: String,
+    },
+    /// Remove a warehouse that holds no namespace; files stay
+    Delete {
+        /// Its name
+        name: String,
+    },
+}
+
+/// Runs the command that the arguments name. Errors go to standard error, with their causes.
+pub async fn run(cli: Cli) -> ExitCode {
+    match try_run(cli).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Standard error may be closed; there is nobody left to tell then.
+            let _ = writeln!(std::io::stderr(), "guillemot: {}", chain(error.as_ref()));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+type AnyError = Box<dyn std::error::Error>;
+
+async fn try_run(cli: Cli) -> Result<(), AnyError> {
+    let file = cli.config.as_deref().map(Settings::from_file).transpose()?;
+    let config = cli.settings.or(file.unwrap_or_default()).resolve()?;
+    match cli.command.unwrap_or(Command::Serve) {
+        Command::Serve => serve(config).await,
+        Command::Migrate => {
+            server::open_database(&config).await?.close().await;
+            print(&format!("{} is up to date\n", crate::config::hide_password(&config.database_url)))
+        }
+        Command::Health => health(&config),
+        Command::Config => print(&config.shown()),
+        Command::Openapi => print(&api::openapi_json()),
+        Command::Warehouse { command } => warehouse(config, command).await,
+    }
+}
+
+fn print(text: &str) -> Result<(), AnyError> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    Ok(out.flush()?)
+}
+
+async fn serve(config: Config) -> Result<(), AnyError> {
+    telemetry::start_logs(&config);
+    let listener = server::bind(&config).await?;
+    let address = listener.local_addr()?;
+    let app = server::build(config).await?;
+    print(&welcome(address, &app))?;
+    server::serve(listener, app, stop_signal()).await?;
+    Ok(())
+}
+
+/// The first line is for programs, the rest says what to try next.
+fn welcome(address: SocketAddr, app: &App) -> String {
+    let base = format!("http://{address}/iceberg");
+    let names: Vec<&str> = app.config.warehouses.iter().map(|w| w.name.as_str()).collect();
+    let warehouse = names.first().copied().unwrap_or("default");
+    format!(
+        "listening on {base}\n\
+         \n\
+         database   {database}\n\
+         warehouses {warehouses}\n\
+         \n\
+         try:\n\
+         \x20 curl {base}/v1/config\n\
+         \x20 curl -X POST {base}/v1/namespaces -H 'Content-Type: application/json' -d '{{\"namespace\": [\"demo\"]}}'\n\
+         \x20 curl {base}/v1/namespaces\n\
+         or point an engine at uri={base} warehouse={warehouse}\n",
+        database = crate::config::hide_password(&app.config.database_url),
+        warehouses =
+            app.config.warehouses.iter().map(|w| format!("{} = {}", w.name, w.location)).collect::<Vec<_>>().join(", "),
+    )
+}
+
+/// Resolves on SIGTERM or Ctrl-C.
+async fn stop_signal() {
+    let interrupted = tokio::signal::ctrl_c();
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminated) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = terminated.recv() => {}
+                _ = interrupted => {}
+            }
+            return;
+        }
+    }
+    let _ = interrupted.await;
+}
+
+/// Asks `/health` of the server at the listen address.
+fn health(config: &Config) -> Result<(), AnyError> {
+    let limit = Duration::from_secs(5);
+    let address = config.listen.to_socket_addrs()?.next().ok_or("the listen address names no host")?;
+    let address = match address.ip() {
+        ip if ip.is_unspecified() => SocketAddr::from(([127, 0, 0, 1], address.port())),
+        _ => address,
+    };
+    let mut stream = TcpStream::connect_timeout(&address, limit)?;
+    stream.set_read_timeout(Some(limit))?;
+    stream.write_all(b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
+    let mut head = [0; 12];
+    stream.read_exact(&mut head)?;
+    if &head == b"HTTP/1.1 200" { print("alive\n") } else { Err("the server does not say that it is alive".into()) }
+}
+
+async fn warehouse(config: Config, command: WarehouseCommand) -> Result<(), AnyError> {
+    // Only what the command names is to change.
+    let app = server::build(Config { warehouses: Vec::new(), ..config }).await?;
+    match command {
+        WarehouseCommand::List => {
+            for row in warehouses::list(&app.db, &Page::default()).await?.items {
+                print(&format!("{}\t{}\t{}\n", row.name, row.location, row.status.as_str()))?;
+            }
+        }
+        WarehouseCommand::Create { name, location } => {
+            let added =
+                commit::add_warehouse(&app, &NewWarehouse { name, location, settings: WarehouseSettings::default() })
+                    .await?;
+            print(&format!("{} is at {}\n", added.name, added.location))?;
+        }
+        WarehouseCommand::Activate { name } => switch(&app, &name, true).await?,
+        WarehouseCommand::Deactivate { name } => switch(&app, &name, false).await?,
+        WarehouseCommand::Delete { name } => {
+            commit::remove_warehouse(&app, &name).await?;
+            print(&format!("{name} is removed; its files stay\n"))?;
+        }
+    }
+    app.db.close().await;
+    Ok(())
+}
+
+async fn switch(app: &App, name: &str, active: bool) -> Result<(), AnyError> {
+    let change = WarehouseChange { settings: None, active: Some(active) };
+    let row = commit::change_warehouse(app, name, &change).await?;
+    print(&format!("{} is {}\n", row.name, row.status.as_str()))
+}

@@ -1,1 +1,288 @@
-//! (to be written)
+//! Settings: every key once, with its default. Flag beats environment variable beats TOML file beats default.
+
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// What can be set, each as flag, environment variable and key of the TOML file. `None` and empty mean "not said".
+#[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Settings {
+    /// Address to listen on; port 0 picks a free one and prints it [default: 127.0.0.1:8181]
+    #[arg(long, env = "GUILLEMOT_LISTEN", global = true)]
+    pub listen: Option<String>,
+    /// `sqlite://FILE` or `postgres://USER:PASSWORD@HOST/DATABASE` [default: <sqlite://guillemot.db>]
+    #[arg(long, env = "GUILLEMOT_DATABASE_URL", global = true, hide_env_values = true)]
+    pub database_url: Option<String>,
+    /// Connections to the database at most [default: 16]
+    #[arg(long, env = "GUILLEMOT_DATABASE_CONNECTIONS", global = true)]
+    pub database_connections: Option<u32>,
+    /// A warehouse as NAME=URI, made if absent (repeatable) [default: default=file://$PWD/warehouse]
+    #[arg(long, env = "GUILLEMOT_WAREHOUSE", value_delimiter = ',', global = true)]
+    pub warehouse: Vec<String>,
+    /// The level of a validation rule as ID=deny|warn|off (repeatable)
+    #[arg(long = "rule", env = "GUILLEMOT_RULES", value_delimiter = ',', global = true)]
+    pub rules: Vec<String>,
+    /// A place outside the warehouses that locations and register may name (repeatable)
+    #[arg(long, env = "GUILLEMOT_ALLOW_PREFIX", value_delimiter = ',', global = true)]
+    pub allow_prefix: Vec<String>,
+    /// Give every new table a location with a unique suffix [default: false]
+    #[arg(long, env = "GUILLEMOT_UNIQUE_TABLE_LOCATIONS", num_args = 0..=1, default_missing_value = "true", global = true)]
+    pub unique_table_locations: Option<bool>,
+    /// Largest request body in MiB [default: 64]
+    #[arg(long, env = "GUILLEMOT_MAX_BODY_MIB", global = true)]
+    pub max_body_mib: Option<usize>,
+    /// Memory for cached table metadata in MiB [default: 128]
+    #[arg(long, env = "GUILLEMOT_METADATA_CACHE_MIB", global = true)]
+    pub metadata_cache_mib: Option<u64>,
+    /// Memory for what validation has read of manifests, in MiB [default: 128]
+    #[arg(long, env = "GUILLEMOT_MANIFEST_CACHE_MIB", global = true)]
+    pub manifest_cache_mib: Option<u64>,
+    /// `text` or `json` [default: text]
+    #[arg(long, env = "GUILLEMOT_LOG_FORMAT", global = true)]
+    pub log_format: Option<LogFormat>,
+    /// What to log, as a tracing filter [default: info]
+    #[arg(long, env = "GUILLEMOT_LOG", global = true)]
+    pub log: Option<String>,
+    /// Seconds that running requests get after SIGTERM [default: 30]
+    #[arg(long, env = "GUILLEMOT_SHUTDOWN_GRACE_S", global = true)]
+    pub shutdown_grace_s: Option<u64>,
+    /// Base URL of a GCS emulator; `gs://` goes there instead of to Google
+    #[arg(long, env = "GUILLEMOT_GCS_ENDPOINT", global = true)]
+    pub gcs_endpoint: Option<String>,
+    /// Base URL of the emulator as clients see it [default: the same]
+    #[arg(long, env = "GUILLEMOT_GCS_PUBLIC_ENDPOINT", global = true)]
+    pub gcs_public_endpoint: Option<String>,
+    /// Base URL of an S3-compatible store
+    #[arg(long, env = "GUILLEMOT_S3_ENDPOINT", global = true)]
+    pub s3_endpoint: Option<String>,
+    /// Base URL of that store as clients see it [default: the same]
+    #[arg(long, env = "GUILLEMOT_S3_PUBLIC_ENDPOINT", global = true)]
+    pub s3_public_endpoint: Option<String>,
+    /// Region of the S3 buckets [default: `AWS_REGION`, else us-east-1]
+    #[arg(long, env = "GUILLEMOT_S3_REGION", global = true)]
+    pub s3_region: Option<String>,
+    /// Address buckets by path instead of by host name [default: true with an endpoint]
+    #[arg(long, env = "GUILLEMOT_S3_PATH_STYLE", num_args = 0..=1, default_missing_value = "true", global = true)]
+    pub s3_path_style: Option<bool>,
+}
+
+/// How log lines look.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// One readable line an event.
+    #[default]
+    Text,
+    /// One JSON object an event.
+    Json,
+}
+
+/// Why the settings cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The file named by `--config` cannot be read.
+    #[error("settings file {} cannot be read", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The file is no TOML of ours.
+    #[error("settings file {} is not understood", path.display())]
+    Parse {
+        /// The file.
+        path: PathBuf,
+        /// Where and what.
+        source: Box<toml::de::Error>,
+    },
+    /// A value has the wrong shape.
+    #[error("{key}: expected {expected}, found `{found}`")]
+    Value {
+        /// The setting.
+        key: &'static str,
+        /// Its shape.
+        expected: &'static str,
+        /// What was given.
+        found: String,
+    },
+}
+
+/// A warehouse named by a setting.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NamedWarehouse {
+    /// Its name, which is also the prefix of its routes.
+    pub name: String,
+    /// Its root, as a URI.
+    pub location: String,
+}
+
+/// The settings in force.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "each is described at the setting of the same name")]
+pub struct Config {
+    pub listen: String,
+    pub database_url: String,
+    pub database_connections: u32,
+    pub warehouses: Vec<NamedWarehouse>,
+    pub rules: Vec<(String, String)>,
+    pub allow_prefix: Vec<String>,
+    pub unique_table_locations: bool,
+    pub max_body_bytes: usize,
+    pub metadata_cache_bytes: u64,
+    pub manifest_cache_bytes: u64,
+    pub log_format: LogFormat,
+    pub log: String,
+    pub shutdown_grace_s: u64,
+    pub gcs_endpoint: Option<String>,
+    pub gcs_public_endpoint: Option<String>,
+    pub s3_endpoint: Option<String>,
+    pub s3_public_endpoint: Option<String>,
+    pub s3_region: Option<String>,
+    pub s3_path_style: Option<bool>,
+}
+
+const MIB: u64 = 1024 * 1024;
+
+impl Settings {
+    /// Reads a TOML file of settings.
+    pub fn from_file(path: &Path) -> Result<Self, Error> {
+        let text = std::fs::read_to_string(path).map_err(|source| Error::Read { path: path.into(), source })?;
+        toml::from_str(&text).map_err(|e| Error::Parse { path: path.into(), source: Box::new(e) })
+    }
+
+    /// These settings, with what they leave out taken from `other`.
+    pub fn or(self, other: Self) -> Self {
+        let list = |a: Vec<String>, b: Vec<String>| if a.is_empty() { b } else { a };
+        Self {
+            listen: self.listen.or(other.listen),
+            database_url: self.database_url.or(other.database_url),
+            database_connections: self.database_connections.or(other.database_connections),
+            warehouse: list(self.warehouse, other.warehouse),
+            rules: list(self.rules, other.rules),
+            allow_prefix: list(self.allow_prefix, other.allow_prefix),
+            unique_table_locations: self.unique_table_locations.or(other.unique_table_locations),
+            max_body_mib: self.max_body_mib.or(other.max_body_mib),
+            metadata_cache_mib: self.metadata_cache_mib.or(other.metadata_cache_mib),
+            manifest_cache_mib: self.manifest_cache_mib.or(other.manifest_cache_mib),
+            log_format: self.log_format.or(other.log_format),
+            log: self.log.or(other.log),
+            shutdown_grace_s: self.shutdown_grace_s.or(other.shutdown_grace_s),
+            gcs_endpoint: self.gcs_endpoint.or(other.gcs_endpoint),
+            gcs_public_endpoint: self.gcs_public_endpoint.or(other.gcs_public_endpoint),
+            s3_endpoint: self.s3_endpoint.or(other.s3_endpoint),
+            s3_public_endpoint: self.s3_public_endpoint.or(other.s3_public_endpoint),
+            s3_region: self.s3_region.or(other.s3_region),
+            s3_path_style: self.s3_path_style.or(other.s3_path_style),
+        }
+    }
+
+    /// The settings in force: every key has its value.
+    pub fn resolve(self) -> Result<Config, Error> {
+        let warehouses = match self.warehouse.as_slice() {
+            [] => vec![default_warehouse()],
+            named => named.iter().map(|w| parse_warehouse(w)).collect::<Result<_, _>>()?,
+        };
+        let rules = self.rules.iter().filter(|r| !r.is_empty()).map(|r| parse_rule(r)).collect::<Result<_, _>>()?;
+        Ok(Config {
+            listen: self.listen.unwrap_or_else(|| "127.0.0.1:8181".into()),
+            database_url: self.database_url.unwrap_or_else(|| "sqlite://guillemot.db".into()),
+            database_connections: self.database_connections.unwrap_or(16),
+            warehouses,
+            rules,
+            allow_prefix: self.allow_prefix.into_iter().filter(|p| !p.is_empty()).collect(),
+            unique_table_locations: self.unique_table_locations.unwrap_or(false),
+            max_body_bytes: self.max_body_mib.unwrap_or(64).saturating_mul(1024 * 1024),
+            metadata_cache_bytes: self.metadata_cache_mib.unwrap_or(128).saturating_mul(MIB),
+            manifest_cache_bytes: self.manifest_cache_mib.unwrap_or(128).saturating_mul(MIB),
+            log_format: self.log_format.unwrap_or_default(),
+            log: self.log.unwrap_or_else(|| "info".into()),
+            shutdown_grace_s: self.shutdown_grace_s.unwrap_or(30),
+            gcs_endpoint: self.gcs_endpoint.or_else(emulator_from_environment),
+            gcs_public_endpoint: self.gcs_public_endpoint,
+            s3_endpoint: self.s3_endpoint,
+            s3_public_endpoint: self.s3_public_endpoint,
+            s3_region: self.s3_region,
+            s3_path_style: self.s3_path_style,
+        })
+    }
+}
+
+impl Config {
+    /// The settings as TOML, for people: passwords are hidden.
+    pub fn shown(&self) -> String {
+        let hidden = Self { database_url: hide_password(&self.database_url), ..self.clone() };
+        toml::to_string_pretty(&hidden).unwrap_or_else(|e| format!("# cannot be shown: {e}\n"))
+    }
+}
+
+/// A database URL without its password, for logs and people.
+pub fn hide_password(database_url: &str) -> String {
+    match url::Url::parse(database_url) {
+        Ok(mut url) if url.password().is_some() => {
+            // Fails only for URLs that cannot have a password.
+            let _ = url.set_password(Some("***"));
+            url.to_string()
+        }
+        _ => database_url.to_owned(),
+    }
+}
+
+fn default_warehouse() -> NamedWarehouse {
+    let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/tmp"));
+    NamedWarehouse { name: "default".into(), location: format!("file://{}/warehouse", here.display()) }
+}
+
+fn parse_warehouse(text: &str) -> Result<NamedWarehouse, Error> {
+    match text.split_once('=') {
+        Some((name, location)) if !name.is_empty() && !location.is_empty() => {
+            Ok(NamedWarehouse { name: name.into(), location: location.into() })
+        }
+        _ => Err(Error::Value { key: "warehouse", expected: "NAME=URI", found: text.into() }),
+    }
+}
+
+fn parse_rule(text: &str) -> Result<(String, String), Error> {
+    match text.split_once('=') {
+        Some((id, level)) => Ok((id.trim().into(), level.trim().into())),
+        None => Err(Error::Value { key: "rule", expected: "ID=deny|warn|off", found: text.into() }),
+    }
+}
+
+fn emulator_from_environment() -> Option<String> {
+    std::env::var("STORAGE_EMULATOR_HOST").ok().filter(|e| !e.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flag_beats_the_file() {
+        let flags = Settings { listen: Some("127.0.0.1:1".into()), ..Settings::default() };
+        let file: Settings = toml::from_str("listen = '127.0.0.1:2'\nrules = ['two-dvs=warn']").unwrap();
+        let config = flags.or(file).resolve().unwrap();
+        assert_eq!(config.listen, "127.0.0.1:1");
+        assert_eq!(config.rules, [("two-dvs".to_owned(), "warn".to_owned())]);
+    }
+
+    #[test]
+    fn an_unknown_key_in_the_file_is_refused() {
+        assert!(toml::from_str::<Settings>("lisen = 'x'").is_err());
+    }
+
+    #[test]
+    fn a_warehouse_without_a_location_is_refused() {
+        let settings = Settings { warehouse: vec!["lake".into()], ..Settings::default() };
+        assert_eq!(settings.resolve().unwrap_err().to_string(), "warehouse: expected NAME=URI, found `lake`");
+    }
+
+    #[test]
+    fn passwords_are_not_shown() {
+        let settings =
+            Settings { database_url: Some("postgres://u:secret@h/d".into()), ..Settings::default() }.resolve().unwrap();
+        let shown = settings.shown();
+        assert!(!shown.contains("secret") && shown.contains("postgres://u:***@h/d"), "{shown}");
+    }
+}

@@ -1,1 +1,161 @@
-//! (to be written)
+//! Binding, serving and stopping: the one place that knows all parts.
+
+use crate::app::{App, MetadataCache, Parts, WarehouseCache};
+use crate::clock::{Clock, Ids};
+use crate::config::Config;
+use crate::storage::{Location, Storage, StorageConfig};
+use crate::store::{self, Db};
+use crate::validate::Levels;
+use crate::{api, commit, storage, telemetry, validate};
+use axum::ServiceExt;
+use axum::extract::Request;
+use std::future::Future;
+use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio_util::task::TaskTracker;
+
+/// Why the server does not start, or stopped.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The database cannot be used.
+    #[error("database {url} cannot be used")]
+    Database {
+        /// Where it is, without its password.
+        url: String,
+        /// Why not.
+        source: store::Error,
+    },
+    /// A rule that a setting names does not exist, or has no such level.
+    #[error("{0}")]
+    Rule(String),
+    /// A place that a setting names is none.
+    #[error("setting names no usable place")]
+    Place(#[source] storage::Error),
+    /// A warehouse that a setting names cannot be had.
+    #[error("warehouse {name} cannot be used")]
+    Warehouse {
+        /// Its name.
+        name: String,
+        /// Why not.
+        source: commit::Error,
+    },
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address}")]
+    Bind {
+        /// The address.
+        address: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The listener failed.
+    #[error("serving failed")]
+    Serve(#[source] std::io::Error),
+}
+
+/// Opens database and storage, runs the migrations, and makes sure that the configured warehouses exist.
+pub async fn build(config: Config) -> Result<App, Error> {
+    build_with(config, Clock::System, Ids::Random).await
+}
+
+/// [`build`] with a clock and ids of the caller's choice.
+pub async fn build_with(config: Config, clock: Clock, ids: Ids) -> Result<App, Error> {
+    telemetry::metrics();
+    let db = open_database(&config).await?;
+    let mut levels = Levels::default();
+    for (rule, level) in &config.rules {
+        levels.set(rule, level).map_err(|e| Error::Rule(e.to_string()))?;
+    }
+    let allowed = config.allow_prefix.iter().map(|p| Location::parse(p)).collect::<Result<_, _>>();
+    let app = App::new(Parts {
+        db,
+        storage: Storage::new(storage_config(&config)).map_err(Error::Place)?,
+        clock,
+        ids,
+        metadata: MetadataCache::new(config.metadata_cache_bytes),
+        manifests: validate::Cache::new(config.manifest_cache_bytes),
+        levels,
+        allowed: allowed.map_err(Error::Place)?,
+        config,
+        tasks: TaskTracker::new(),
+        warehouses: WarehouseCache::default(),
+    });
+    for warehouse in &app.config.warehouses {
+        commit::ensure_warehouse(&app, &warehouse.name, &warehouse.location)
+            .await
+            .map_err(|source| Error::Warehouse { name: warehouse.name.clone(), source })?;
+    }
+    Ok(app)
+}
+
+/// Opens the database and brings its schema up to date.
+pub async fn open_database(config: &Config) -> Result<Db, Error> {
+    let failed = |source| Error::Database { url: crate::config::hide_password(&config.database_url), source };
+    let db = Db::connect_with(&config.database_url, config.database_connections).await.map_err(failed)?;
+    db.migrate().await.map_err(failed)?;
+    Ok(db)
+}
+
+fn storage_config(config: &Config) -> StorageConfig {
+    StorageConfig {
+        gcs_endpoint: config.gcs_endpoint.clone(),
+        gcs_public_endpoint: config.gcs_public_endpoint.clone(),
+        s3_endpoint: config.s3_endpoint.clone(),
+        s3_public_endpoint: config.s3_public_endpoint.clone(),
+        s3_region: config.s3_region.clone(),
+        s3_path_style: config.s3_path_style,
+        ..StorageConfig::default()
+    }
+}
+
+/// Listens on the configured address.
+pub async fn bind(config: &Config) -> Result<TcpListener, Error> {
+    let failed = |source| Error::Bind { address: config.listen.clone(), source };
+    TcpListener::bind(&config.listen).await.map_err(failed)
+}
+
+/// Serves until `shutdown` resolves, then lets running requests end within the grace period.
+pub async fn serve(
+    listener: TcpListener,
+    app: App,
+    shutdown: impl Future<Output = ()> + Send + 'static,
+) -> Result<(), Error> {
+    warn_when_open(listener.local_addr().ok());
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let service = ServiceExt::<Request>::into_make_service(api::service(app.clone()));
+    let graceful = axum::serve(listener, service).with_graceful_shutdown(async move {
+        shutdown.await;
+        tracing::info!("stopping: no new requests, running ones end");
+        // The receiver is gone only when serving ended on its own.
+        let _ = stop.send(());
+    });
+    let grace = Duration::from_secs(app.config.shutdown_grace_s);
+    tokio::select! {
+        served = graceful => served.map_err(Error::Serve)?,
+        () = async { if stopped.await.is_ok() { tokio::time::sleep(grace).await } else { std::future::pending().await } } => {
+            tracing::warn!(grace_s = app.config.shutdown_grace_s, "requests still running are cut off");
+        }
+    }
+    finish(&app, grace).await;
+    Ok(())
+}
+
+/// Mutations whose clients are gone still run to their end.
+async fn finish(app: &App, grace: Duration) {
+    app.tasks.close();
+    if tokio::time::timeout(grace, app.tasks.wait()).await.is_err() {
+        tracing::warn!(running = app.tasks.len(), "mutations still running are cut off");
+    }
+    app.db.close().await;
+}
+
+/// Without authentication, whoever reaches the address can change and drop everything.
+fn warn_when_open(address: Option<SocketAddr>) {
+    if let Some(address) = address.filter(|address| !address.ip().is_loopback()) {
+        tracing::warn!(
+            %address,
+            "LISTENING WITHOUT AUTHENTICATION on an address that others may reach: \
+             whoever connects can read, change and drop every table"
+        );
+    }
+}

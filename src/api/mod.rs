@@ -1,1 +1,128 @@
-//! (to be written)
+//! HTTP: every route in one list, in the specification's order.
+
+mod config;
+pub mod error;
+mod extract;
+mod health;
+mod management;
+mod model;
+mod namespaces;
+mod path;
+mod tables;
+mod transactions;
+
+use crate::app::App;
+use axum::Router;
+use axum::extract::Request;
+use axum::http::{HeaderName, StatusCode};
+use axum::response::{IntoResponse, Response};
+use error::Error;
+use extract::client_path;
+use path::ClientPath;
+use std::any::Any;
+use std::time::Duration;
+use tower::ServiceBuilder;
+use tower::util::MapRequest;
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::compression::CompressionLayer;
+use tower_http::request_id::{MakeRequestUuid, PropagateRequestIdLayer, RequestId, SetRequestIdLayer};
+use tower_http::trace::TraceLayer;
+use tracing::Span;
+use utoipa::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+/// Our own OpenAPI document begins here; the routes add themselves.
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Guillemot",
+        description = "Iceberg REST catalog and its management. Paths of the catalog stand under `/iceberg` and under `/iceberg/v1/restcatalog`, with the prefix that `/v1/config` answers or without one.",
+        license(name = "Apache-2.0", identifier = "Apache-2.0")
+    ),
+    tags(
+        (name = "catalog", description = "The Iceberg REST specification"),
+        (name = "management", description = "Warehouses"),
+        (name = "operation", description = "Health and metrics")
+    )
+)]
+struct Document;
+
+fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::with_openapi(Document::openapi())
+        .routes(routes!(config::get_config))
+        .routes(routes!(namespaces::list_namespaces, namespaces::create_namespace))
+        .routes(routes!(namespaces::load_namespace_metadata, namespaces::namespace_exists, namespaces::drop_namespace))
+        .routes(routes!(namespaces::update_properties))
+        .routes(routes!(tables::list_tables, tables::create_table))
+        .routes(routes!(tables::register_table))
+        .routes(routes!(tables::load_table, tables::table_exists, tables::update_table, tables::drop_table))
+        .routes(routes!(tables::rename_table))
+        .routes(routes!(transactions::commit_transaction))
+        .routes(routes!(management::list_warehouses, management::create_warehouse))
+        .routes(routes!(management::load_warehouse, management::update_warehouse, management::delete_warehouse))
+        .routes(routes!(health::health))
+        .routes(routes!(health::ready))
+        .routes(routes!(health::metrics))
+        .routes(routes!(health::openapi))
+}
+
+/// Our OpenAPI document as pretty JSON, ending in a line feed.
+pub fn openapi_json() -> String {
+    let mut json = routes().into_openapi().to_pretty_json().unwrap_or_default();
+    json.push('\n');
+    json
+}
+
+/// The service that answers every request.
+pub type Service = MapRequest<Router, fn(Request) -> Request>;
+
+/// Routes and what stands around them.
+pub fn service(app: App) -> Service {
+    let (router, _) = routes().split_for_parts();
+    let request_id = HeaderName::from_static("x-request-id");
+    let around = ServiceBuilder::new()
+        .layer(SetRequestIdLayer::new(request_id.clone(), MakeRequestUuid))
+        .layer(TraceLayer::new_for_http().make_span_with(span).on_request(()).on_response(answered))
+        .layer(PropagateRequestIdLayer::new(request_id))
+        .layer(CatchPanicLayer::custom(panicked))
+        .layer(CompressionLayer::new().gzip(true));
+    let router =
+        router.fallback(no_route).method_not_allowed_fallback(method_not_allowed).layer(around).with_state(app);
+    MapRequest::new(router, path::rewrite)
+}
+
+async fn no_route(request: Request) -> Error {
+    let path = client_path(request.extensions(), request.uri().path());
+    Error::NoRoute { method: request.method().to_string(), path }
+}
+
+async fn method_not_allowed(request: Request) -> Error {
+    let path = client_path(request.extensions(), request.uri().path());
+    Error::MethodNotAllowed { method: request.method().to_string(), path }
+}
+
+/// One span a request. Queries stay out of it: they may carry what is nobody's business.
+fn span(request: &Request) -> Span {
+    let path = request.extensions().get::<ClientPath>().map_or("", |path| path.0.as_str());
+    let id = request.extensions().get::<RequestId>().and_then(|id| id.header_value().to_str().ok()).unwrap_or("");
+    tracing::info_span!("request", method = %request.method(), path, id)
+}
+
+fn answered<B>(response: &axum::http::Response<B>, took: Duration, _: &Span) {
+    let status = response.status();
+    metrics::histogram!("guillemot_http_request_duration_seconds", "status" => status.as_u16().to_string())
+        .record(took.as_secs_f64());
+    if status == StatusCode::NOT_FOUND || status.is_success() {
+        tracing::debug!(status = status.as_u16(), took_ms = took.as_secs_f64() * 1000.0, "answered");
+    } else {
+        tracing::info!(status = status.as_u16(), took_ms = took.as_secs_f64() * 1000.0, "answered");
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the layer hands the cause over")]
+fn panicked(cause: Box<dyn Any + Send>) -> Response {
+    let text = cause.downcast_ref::<String>().map(String::as_str).or_else(|| cause.downcast_ref::<&str>().copied());
+    tracing::error!(cause = text.unwrap_or("unknown"), "a handler panicked");
+    Error::Internal.into_response()
+}

@@ -1,1 +1,120 @@
-//! (to be written)
+//! What takes more than one step: create, commit, transaction, register, rename, drop.
+//!
+//! Each use-case reads as its steps. Nothing before the SQL swap is visible; the swap is the commit.
+
+mod create;
+mod drop;
+mod files;
+mod load;
+mod location;
+mod namespace;
+mod ready;
+mod register;
+mod rename;
+mod transaction;
+mod warehouse;
+
+pub use create::{Created, create_table};
+pub use drop::drop_table;
+pub use files::Stored;
+pub use load::{load_pointer, load_table, stored};
+pub use namespace::check_namespace_properties;
+pub use ready::check_ready;
+pub use register::{RegisterRequest, register_table};
+pub use rename::rename_table;
+pub use transaction::{TableChange, commit_tables};
+pub use warehouse::{
+    NewWarehouse, RESERVED_NAMES, WarehouseChange, add_warehouse, change_warehouse, ensure_warehouse, remove_warehouse,
+};
+
+use crate::spec::{self, TableIdent};
+use crate::{app, storage, store, validate};
+
+/// Why a use-case was not carried out. The outer text is what the client reads; the cause is for the log.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The request breaks a rule of the metadata, or met a newer state.
+    #[error(transparent)]
+    Spec(#[from] spec::Error),
+    /// The database said no, or could not be asked.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// The table is not there, or its namespace is not.
+    #[error("Table does not exist: {0}")]
+    NoSuchTable(TableIdent),
+    /// The request cannot be carried out as it is.
+    #[error("{0}")]
+    Invalid(String),
+    /// What the commit adds would corrupt the table.
+    #[error("{}", refusal(.0))]
+    Refused(Box<validate::Report>),
+    /// A file that the request depends on is not where it was named.
+    #[error("Failed to open input stream for file: {0}")]
+    NoSuchFile(String),
+    /// Object storage cannot be asked now. Nothing was applied.
+    #[error("object storage is not reachable, nothing was changed: {location}")]
+    StorageUnavailable {
+        /// What was to be read or written.
+        location: String,
+        /// What storage said.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// Other commits won every time.
+    #[error("Cannot commit to {table}: other commits won {tries} times in a row, please retry")]
+    Contention {
+        /// The table, or the tables, of the commit.
+        table: String,
+        /// How often the swap was tried.
+        tries: usize,
+    },
+    /// Renaming onto a name that is taken, worded as the clients know it.
+    #[error("Cannot rename {from} to {to}. {kind} already exists")]
+    RenameTaken {
+        /// Old name.
+        from: TableIdent,
+        /// New name.
+        to: TableIdent,
+        /// What holds the new name: `Table` or `View`.
+        kind: &'static str,
+    },
+    /// The warehouse is not there.
+    #[error(transparent)]
+    Warehouse(#[from] app::WarehouseError),
+}
+
+impl Error {
+    /// A storage error of writing a new file.
+    pub(crate) fn from_write(error: storage::Error) -> Self {
+        match error {
+            storage::Error::Invalid { .. } => Self::Invalid(error.to_string()),
+            storage::Error::NotFound { ref location }
+            | storage::Error::TooLarge { ref location, .. }
+            | storage::Error::AlreadyExists { ref location }
+            | storage::Error::PermissionDenied { ref location, .. }
+            | storage::Error::Unavailable { ref location, .. } => {
+                Self::StorageUnavailable { location: location.clone(), source: Box::new(error) }
+            }
+        }
+    }
+
+    /// A storage error of reading: a missing file is the client's trouble, an unreachable store ours.
+    pub(crate) fn from_storage(error: storage::Error) -> Self {
+        match error {
+            storage::Error::NotFound { location } => Self::NoSuchFile(location),
+            storage::Error::Invalid { .. } | storage::Error::TooLarge { .. } => Self::Invalid(error.to_string()),
+            storage::Error::AlreadyExists { ref location }
+            | storage::Error::PermissionDenied { ref location, .. }
+            | storage::Error::Unavailable { ref location, .. } => {
+                Self::StorageUnavailable { location: location.clone(), source: Box::new(error) }
+            }
+        }
+    }
+}
+
+/// Every broken rule in a sentence of its own; the same is in the error object's `violations`.
+fn refusal(report: &validate::Report) -> String {
+    let broken: Vec<&str> = report.refused.iter().map(|violation| violation.message.as_str()).collect();
+    let more = report.refused_count.saturating_sub(broken.len());
+    let rest = if more == 0 { String::new() } else { format!("; and {more} more") };
+    format!("Invalid commit, nothing was changed: {}{rest}", broken.join("; "))
+}

@@ -251,6 +251,15 @@ mod tests {
         "#);
     }
 
+    proptest::proptest! {
+        #[test]
+        fn strange_values_are_errors(text in "[-+0-9eETZz.:é]{0,24}") {
+            for name in ["decimal(9, 2)", "date", "time", "timestamp", "timestamptz", "timestamptz_ns", "uuid", "fixed[2]"] {
+                let _ = check(&named(name), &crate::spec::json::raw_string(&text));
+            }
+        }
+    }
+
     #[test]
     fn spelling_does_not_make_values_differ() {
         let same = |name: &str, one: &str, other: &str| same(&named(name), &raw(one), &raw(other));

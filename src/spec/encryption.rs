@@ -34,12 +34,12 @@ impl EncryptedKey {
     /// [`Error::Invalid`] that names the member which is missing or wrong.
     pub fn parse(raw: Raw) -> Result<Self> {
         let picked: Picked<'_> = pick("encryption key", &raw)?;
-        let key_id = picked.key_id().required()?;
-        let metadata: String = picked.encrypted_key_metadata().required()?;
-        let encrypted_by_id = picked.encrypted_by_id().optional()?;
-        picked.properties().present::<Vec<(String, String)>>()?;
+        let key_id = picked.key_id.required()?;
+        let metadata: String = picked.encrypted_key_metadata.required()?;
+        let encrypted_by_id = picked.encrypted_by_id.optional()?;
+        picked.properties.present::<Vec<(String, String)>>()?;
         if !is_base64(&metadata) {
-            let found = picked.encrypted_key_metadata.map(shown).unwrap_or_default();
+            let found = picked.encrypted_key_metadata.raw.map(shown).unwrap_or_default();
             return Err(Error::invalid(format!("Cannot parse encrypted-key-metadata as base64: {found}")));
         }
         Ok(Self { key_id, encrypted_by_id, raw })

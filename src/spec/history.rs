@@ -55,7 +55,7 @@ impl SnapshotLogEntry {
     /// Reads an entry of `snapshot-log`.
     pub(super) fn parse(raw: Raw) -> Result<Self> {
         let picked: SnapshotEntry<'_> = pick("snapshot-log", &raw)?;
-        let (timestamp_ms, snapshot_id) = (picked.timestamp_ms().required()?, picked.snapshot_id().required()?);
+        let (timestamp_ms, snapshot_id) = (picked.timestamp_ms.required()?, picked.snapshot_id.required()?);
         Ok(Self { timestamp_ms, snapshot_id, raw })
     }
 
@@ -76,7 +76,7 @@ impl MetadataLogEntry {
     /// Reads an entry of `metadata-log`.
     pub(super) fn parse(raw: Raw) -> Result<Self> {
         let picked: MetadataEntry<'_> = pick("metadata-log", &raw)?;
-        let (timestamp_ms, metadata_file) = (picked.timestamp_ms().required()?, picked.metadata_file().required()?);
+        let (timestamp_ms, metadata_file) = (picked.timestamp_ms.required()?, picked.metadata_file.required()?);
         Ok(Self { timestamp_ms, metadata_file, raw })
     }
 

@@ -157,15 +157,13 @@ impl<'de> Visitor<'de> for ObjectVisitor {
 
 /// Keeps the last value of every name, where the name stood first.
 fn last_of_each(members: Vec<(String, Raw)>) -> Vec<(String, Raw)> {
-    let mut last: HashMap<&str, usize> = HashMap::with_capacity(members.len());
-    for (at, (name, _)) in members.iter().enumerate() {
-        last.insert(name, at);
-    }
-    if last.len() == members.len() {
+    let mut names: Vec<&str> = members.iter().map(|(name, _)| name.as_str()).collect();
+    names.sort_unstable();
+    if !names.windows(2).any(|pair| matches!(pair, [one, next] if one == next)) {
         return members;
     }
-    let mut places: HashMap<String, usize> = HashMap::with_capacity(last.len());
-    let mut kept: Vec<(String, Raw)> = Vec::with_capacity(last.len());
+    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut kept: Vec<(String, Raw)> = Vec::new();
     for (name, value) in members {
         let place = *places.entry(name.clone()).or_insert(kept.len());
         match kept.get_mut(place) {
@@ -242,6 +240,21 @@ mod tests {
     fn the_last_of_two_members_counts() {
         let object = Object::parse(r#"{"a":1,"b":2,"a":3,"c":4,"b":5}"#).unwrap();
         assert_eq!(object.to_raw().get(), r#"{"a":3,"b":5,"c":4}"#);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn an_object_is_what_serde_reads(members in proptest::collection::vec(("[a-d]{0,2}", -99_i64..99), 0..12)) {
+            let text: Vec<_> = members.iter().map(|(name, value)| format!("{name:?}:{value}")).collect();
+            let text = format!("{{{}}}", text.join(","));
+            let ours: serde_json::Value = serde_json::from_str(Object::parse(&text).unwrap().to_raw().get()).unwrap();
+            proptest::prop_assert_eq!(ours, serde_json::from_str::<serde_json::Value>(&text).unwrap());
+        }
+
+        #[test]
+        fn strange_documents_are_errors(bytes in proptest::collection::vec(0_u8.., 0..40)) {
+            let _ = Object::parse_document(&bytes);
+        }
     }
 
     #[test]

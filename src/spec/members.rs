@@ -78,15 +78,8 @@ pub(super) fn pick<'a, T: Deserialize<'a>>(what: &str, raw: &'a RawValue) -> Res
 /// Makes a struct that picks the named members out of an object; of two with one name the last one counts.
 macro_rules! members {
     (struct $name:ident { $($field:ident: $key:literal,)* }) => {
-        #[derive(Default)]
         struct $name<'a> {
-            $($field: Option<&'a serde_json::value::RawValue>,)*
-        }
-
-        impl<'a> $name<'a> {
-            $(fn $field(&self) -> $crate::spec::members::Member<'a> {
-                $crate::spec::members::Member { key: $key, raw: self.$field }
-            })*
+            $($field: $crate::spec::members::Member<'a>,)*
         }
 
         impl<'de> serde::Deserialize<'de> for $name<'de> {
@@ -103,10 +96,12 @@ macro_rules! members {
                         self,
                         mut map: A,
                     ) -> std::result::Result<Self::Value, A::Error> {
-                        let mut picked = $name::default();
+                        let mut picked = $name {
+                            $($field: $crate::spec::members::Member { key: $key, raw: None },)*
+                        };
                         while let Some($crate::spec::members::Key(key)) = map.next_key()? {
                             match &*key {
-                                $($key => picked.$field = Some(map.next_value()?),)*
+                                $($key => picked.$field.raw = Some(map.next_value()?),)*
                                 _ => drop(map.next_value::<serde::de::IgnoredAny>()?),
                             }
                         }

@@ -8,6 +8,8 @@ pub mod create;
 pub mod default_value;
 pub mod encryption;
 pub mod error;
+#[cfg(test)]
+mod golden;
 pub mod history;
 pub mod ident;
 pub mod json;
@@ -20,9 +22,12 @@ pub mod snapshot;
 pub mod sort;
 pub mod statistics;
 pub mod table;
+#[cfg(test)]
+mod testing;
 pub mod transform;
 pub mod types;
 pub mod update;
+pub mod view;
 
 pub use commit_request::CommitTableRequest;
 pub use create::CreateTableRequest;
@@ -41,3 +46,6 @@ pub use table::TableMetadata;
 pub use transform::Transform;
 pub use types::{Field, Primitive, Type};
 pub use update::{AddedSnapshot, Applied, Base, TableUpdate, apply};
+pub use view::{
+    AppliedView, CommitViewRequest, CreateViewRequest, ViewMetadata, ViewRequirement, ViewUpdate, apply_view,
+};

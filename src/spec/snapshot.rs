@@ -60,20 +60,20 @@ impl Snapshot {
     /// [`Error::Invalid`] that names the member which is missing or wrong.
     pub fn parse(raw: Raw) -> Result<Self> {
         let picked: Members<'_> = pick("table version", &raw)?;
-        let snapshot_id = picked.snapshot_id().required()?;
-        let parent_snapshot_id = picked.parent_snapshot_id().present()?;
-        let sequence_number = picked.sequence_number().present()?.unwrap_or(0);
-        let timestamp_ms = picked.timestamp_ms().required()?;
-        let operation = picked.summary.map(operation_of).transpose()?.flatten();
-        let schema_id = picked.schema_id().optional()?;
-        let first_row_id = picked.first_row_id().optional()?;
-        let added_rows = picked.added_rows().optional()?;
-        let key_id = picked.key_id().optional()?;
-        let manifest_list = picked.manifest_list().present()?;
+        let snapshot_id = picked.snapshot_id.required()?;
+        let parent_snapshot_id = picked.parent_snapshot_id.present()?;
+        let sequence_number = picked.sequence_number.present()?.unwrap_or(0);
+        let timestamp_ms = picked.timestamp_ms.required()?;
+        let operation = picked.summary.raw.map(operation_of).transpose()?.flatten();
+        let schema_id = picked.schema_id.optional()?;
+        let first_row_id = picked.first_row_id.optional()?;
+        let added_rows = picked.added_rows.optional()?;
+        let key_id = picked.key_id.optional()?;
+        let manifest_list = picked.manifest_list.present()?;
         if manifest_list.is_none() {
-            picked.manifests().required::<Vec<String>>()?;
+            picked.manifests.required::<Vec<String>>()?;
         }
-        let embeds_manifests = picked.manifests.is_some();
+        let embeds_manifests = picked.manifests.raw.is_some();
         let added_rows = check_rows(first_row_id, added_rows)?;
         Ok(Self {
             snapshot_id,

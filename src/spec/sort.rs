@@ -241,3 +241,89 @@ impl fmt::Display for SortField {
         write!(f, "{}({}) {direction} NULLS {nulls}", self.transform, self.source)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raw(text: &str) -> Raw {
+        serde_json::from_str(text).unwrap()
+    }
+
+    fn field(source: i32, transform: &str) -> String {
+        format!(r#"{{"source-id":{source},"transform":"{transform}","direction":"ASC","null-order":"Nulls-Last"}}"#)
+    }
+
+    fn order(fields: &str) -> SortOrder {
+        SortOrder::parse(&raw(&format!(r#"{{"order-id":1,"fields":[{fields}]}}"#))).unwrap()
+    }
+
+    #[test]
+    fn orders_keep_what_they_do_not_know() {
+        let text = r#"{"x-order":1.0,"order-id":2,"fields":[{"x-field":{ },"direction":"DESC","transform":"zorder",
+            "null-order":"NULLS-FIRST","source-ids":[1, 2]}]}"#;
+        insta::assert_snapshot!(SortOrder::parse(&raw(text)).unwrap().to_json(), @r#"{"order-id":2,"fields":[{"transform":"zorder","source-ids":[1,2],"direction":"desc","null-order":"nulls-first","x-field":{ }}],"x-order":1.0}"#);
+    }
+
+    #[test]
+    fn wrong_orders_are_refused() {
+        let bad = [
+            "1",
+            r#"{"fields":[]}"#,
+            r#"{"order-id":1,"fields":[]}"#,
+            r#"{"order-id":1,"fields":7}"#,
+            r#"{"order-id":1,"fields":[7]}"#,
+            r#"{"order-id":0,"fields":[{"source-id":1,"transform":"day","direction":"asc","null-order":"nulls-last"}]}"#,
+            r#"{"order-id":1,"fields":[{"source-id":1,"transform":"day","direction":"up","null-order":"nulls-last"}]}"#,
+            r#"{"order-id":1,"fields":[{"source-id":1,"transform":"day","direction":"asc","null-order":"last"}]}"#,
+            r#"{"order-id":1,"fields":[{"transform":"day","direction":"asc","null-order":"nulls-last"}]}"#,
+        ];
+        let lines: Vec<_> = bad.iter().map(|text| SortOrder::parse(&raw(text)).unwrap_err().to_string()).collect();
+        insta::assert_snapshot!(lines.join("\n"), @r#"
+        Cannot parse sort order from non-object: 1
+        Cannot parse missing int: order-id
+        Unsorted order ID must be 0
+        Cannot parse sort order fields, not an array: 7
+        Cannot parse sort field, not an object: 7
+        Sort order ID 0 is reserved for unsorted order
+        Invalid sort direction: up
+        Unexpected null order: last
+        Cannot parse missing int: source-id
+        "#);
+    }
+
+    #[test]
+    fn requests_may_leave_out_the_number() {
+        assert_eq!(SortOrder::parse_unbound(&raw(r#"{"fields":[]}"#)).unwrap().order_id, 0);
+        let sorted = SortOrder::parse_unbound(&raw(&format!(r#"{{"fields":[{}]}}"#, field(1, "day")))).unwrap();
+        assert_eq!(sorted.order_id, 1);
+        assert_eq!(SortOrder::unsorted().with_id(5).order_id, 0);
+    }
+
+    #[test]
+    fn orders_are_checked_with_javas_texts() {
+        let schema =
+            Schema::parse(&raw(r#"{"type":"struct","fields":[{"id":1,"name":"a","required":true,"type":"long"},
+            {"id":2,"name":"v","required":false,"type":"variant"}]}"#))
+            .unwrap();
+        let check = |fields: &str| order(fields).check_against(&schema);
+        assert_eq!(check(&field(1, "bucket[2]")), Ok(()));
+        let lines = [check(&field(9, "identity")), check(&field(2, "identity")), check(&field(1, "hour"))];
+        let lines: Vec<_> = lines.into_iter().map(|line| line.unwrap_err().to_string()).collect();
+        insta::assert_snapshot!(lines.join("\n"), @r#"
+        Cannot find source column for sort field: identity(9) ASC NULLS LAST
+        Cannot sort by non-primitive source field: variant
+        Invalid source type long for transform: hour
+        "#);
+    }
+
+    #[test]
+    fn equal_orders_differ_in_their_number_only() {
+        let one = order(&field(1, "day"));
+        assert!(one.same_as(&order(&field(1, "DAY")).with_id(7)));
+        assert!(!one.same_as(&order(&field(2, "day"))));
+        assert!(!one.same_as(&order(&field(1, "day").replace("ASC", "desc"))));
+        assert!(!one.same_as(&order(&field(1, "day").replace("Last", "first"))));
+        assert!(!one.same_as(&SortOrder::unsorted()));
+    }
+}

@@ -56,8 +56,8 @@ impl StatisticsFile {
     pub fn parse(raw: Raw) -> Result<Self> {
         let picked: Picked<'_> = pick("statistics file", &raw)?;
         let (snapshot_id, statistics_path) = picked.common()?;
-        picked.file_footer_size_in_bytes().required::<i64>()?;
-        check_blobs(picked.blob_metadata)?;
+        picked.file_footer_size_in_bytes.required::<i64>()?;
+        check_blobs(picked.blob_metadata.raw)?;
         Ok(Self { snapshot_id, statistics_path, raw })
     }
 
@@ -87,9 +87,9 @@ impl PartitionStatisticsFile {
 impl Picked<'_> {
     /// What both kinds of file must have.
     fn common(&self) -> Result<(i64, String)> {
-        let snapshot_id = self.snapshot_id().required()?;
-        let statistics_path = self.statistics_path().required()?;
-        self.file_size_in_bytes().required::<i64>()?;
+        let snapshot_id = self.snapshot_id.required()?;
+        let statistics_path = self.statistics_path.required()?;
+        self.file_size_in_bytes.required::<i64>()?;
         Ok((snapshot_id, statistics_path))
     }
 }
@@ -99,11 +99,11 @@ fn check_blobs(blobs: Option<&RawValue>) -> Result<()> {
     let blobs = blobs.ok_or_else(|| refused("null"))?;
     for blob in elements("blob-metadata", blobs).map_err(|_| refused(&shown(blobs)))? {
         let blob: Blob<'_> = pick("blob metadata", &blob)?;
-        blob.kind().required::<String>()?;
-        blob.snapshot_id().required::<i64>()?;
-        blob.sequence_number().required::<i64>()?;
-        blob.fields().required::<Vec<i32>>()?;
-        blob.properties().present::<Vec<(String, String)>>()?;
+        blob.kind.required::<String>()?;
+        blob.snapshot_id.required::<i64>()?;
+        blob.sequence_number.required::<i64>()?;
+        blob.fields.required::<Vec<i32>>()?;
+        blob.properties.present::<Vec<(String, String)>>()?;
     }
     Ok(())
 }

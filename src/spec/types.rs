@@ -170,6 +170,9 @@ impl StructType {
     /// Reads what is left of a struct's object after its `type`.
     pub(super) fn read(mut object: Object, depth: usize) -> Result<Self> {
         let fields = object.required_raw("fields")?;
+        if !fields.get().starts_with('[') {
+            return Err(Error::invalid(format!("Cannot parse struct fields from non-array: {}", shown(&fields))));
+        }
         let read = |field: &Raw| Field::read(field, depth + 1);
         let fields = elements("fields", &fields)?.iter().map(read).collect::<Result<_>>()?;
         Ok(Self { fields, rest: object })

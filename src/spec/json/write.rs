@@ -56,6 +56,22 @@ impl<'a> ObjectWriter<'a> {
         self.with(key, |out| push_array(out, items, each));
     }
 
+    /// Writes an array of strings.
+    pub fn strings(&mut self, key: &str, items: &[String]) {
+        self.array(key, items, |out, item| push_string(out, item));
+    }
+
+    /// Writes an object whose values are strings.
+    pub fn string_map<'b>(&mut self, key: &str, members: impl IntoIterator<Item = (&'b String, &'b String)>) {
+        self.with(key, |out| {
+            let mut object = ObjectWriter::new(out);
+            for (key, value) in members {
+                object.str(key, value);
+            }
+            object.finish();
+        });
+    }
+
     /// Writes all members of an object: those that were read and not known.
     pub fn rest(&mut self, object: &Object) {
         for (key, value) in object.iter() {

@@ -1,0 +1,47 @@
+# Plain `make` lists the targets.
+.DEFAULT_GOAL := help
+ENV := python3 tests/env/run.py
+STEPS := python3 tests/env/steps.py
+.PHONY: help run test test-fast lint fmt bench engines spark fuzz-smoke docs verdicts deny
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | column -t -s "$$(printf '\t')"
+
+run: ## start Guillemot on 127.0.0.1:8181 with SQLite and ./warehouse
+	cargo run --release
+
+test: ## everything: unit and integration tests, compose file, fixtures, engines, Spark
+	$(ENV) --spark -- $(STEPS) test
+
+test-fast: ## the unit tests alone: no database, no storage, no engine
+	cargo test --locked --lib --bins
+
+lint: ## formatting, clippy, rustdoc, Python, Dockerfile, dependencies
+	$(ENV) --no-services -- $(STEPS) lint
+
+fmt: ## format Rust and Python
+	cargo fmt
+	$(ENV) --no-services -- ruff format tests examples
+	$(ENV) --no-services -- ruff check --fix tests examples
+
+bench: ## load on loadTable, commit and create, with the floor beside it
+	$(ENV) -- cargo run --release --example bench
+
+engines: ## PyIceberg, DuckDB and Spark against a debug build, each test named and timed
+	$(ENV) --spark -- $(STEPS) engines
+
+spark: ## the Spark seed against a running server: URI=http://127.0.0.1:8181/iceberg WAREHOUSE=default
+	examples/spark-seed/run $(if $(URI),--uri $(URI)) $(if $(WAREHOUSE),--warehouse $(WAREHOUSE))
+
+verdicts: ## every corrupt commit and every real table of tests/data/fixtures, one line each
+	cargo build --locked
+	$(ENV) -- python tests/verdicts/verdicts.py
+
+fuzz-smoke: ## the unit tests, their property tests with 80 times the cases
+	PROPTEST_CASES=20000 cargo test --locked --lib
+
+docs: ## the API documentation, in target/doc
+	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps
+
+deny: ## licences, sources and forbidden crates of the dependency tree
+	$(ENV) --no-services -- cargo-deny --locked check bans licenses sources

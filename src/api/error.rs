@@ -1,0 +1,216 @@
+//! Errors meet HTTP: one exhaustive match from what happened to status and type (`spec.md` 1.1, 6.1, 6.2).
+
+use crate::app::WarehouseError;
+use crate::commit;
+use crate::spec;
+use crate::store::{Entity, Error as StoreError};
+use crate::validate::Violation;
+use axum::Json;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// What a request may end with.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A use-case failed.
+    #[error("{}", use_case_text(.0))]
+    UseCase(#[from] commit::Error),
+    /// The request is malformed.
+    #[error("{0}")]
+    BadRequest(String),
+    /// The request contradicts itself.
+    #[error("{0}")]
+    Unprocessable(String),
+    /// The body is larger than the server takes.
+    #[error("request body is larger than {limit} bytes")]
+    TooLarge {
+        /// The limit, in bytes.
+        limit: usize,
+    },
+    /// Nothing is served at this path.
+    #[error("no route for {method} {path}")]
+    NoRoute {
+        /// The method asked for.
+        method: String,
+        /// The path as the client wrote it.
+        path: String,
+    },
+    /// The path is served, but not with this method.
+    #[error("method {method} is not allowed on {path}")]
+    MethodNotAllowed {
+        /// The method asked for.
+        method: String,
+        /// The path as the client wrote it.
+        path: String,
+    },
+    /// A fault of the server.
+    #[error("internal error")]
+    Internal,
+}
+
+impl From<spec::Error> for Error {
+    fn from(error: spec::Error) -> Self {
+        Self::UseCase(error.into())
+    }
+}
+
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Self {
+        Self::UseCase(error.into())
+    }
+}
+
+impl From<WarehouseError> for Error {
+    fn from(error: WarehouseError) -> Self {
+        Self::UseCase(error.into())
+    }
+}
+
+/// The texts that clients know, where they differ from our own.
+fn use_case_text(error: &commit::Error) -> String {
+    match error {
+        commit::Error::Store(store) | commit::Error::Warehouse(WarehouseError::Store(store)) => store_text(store),
+        other => other.to_string(),
+    }
+}
+
+fn store_text(error: &StoreError) -> String {
+    match error {
+        StoreError::NotFound(Entity::Warehouse(name)) => format!("Warehouse does not exist: {name}"),
+        StoreError::NotFound(Entity::Namespace(name)) => format!("Namespace does not exist: {name}"),
+        StoreError::NotFound(Entity::Table(name)) => format!("Table does not exist: {name}"),
+        StoreError::NotFound(Entity::View(name)) => format!("View does not exist: {name}"),
+        StoreError::AlreadyExists(Entity::Warehouse(name)) => format!("Warehouse already exists: {name}"),
+        StoreError::AlreadyExists(Entity::Namespace(name)) => format!("Namespace already exists: {name}"),
+        StoreError::AlreadyExists(Entity::Table(name)) => format!("Table already exists: {name}"),
+        StoreError::AlreadyExists(Entity::View(name)) => format!("View with same name already exists: {name}"),
+        StoreError::NotEmpty(Entity::Namespace(name)) => format!("Namespace {name} is not empty"),
+        other => other.to_string(),
+    }
+}
+
+/// Status and Iceberg's error type.
+type Wire = (StatusCode, &'static str);
+
+const BAD_REQUEST: Wire = (StatusCode::BAD_REQUEST, "BadRequestException");
+const COMMIT_FAILED: Wire = (StatusCode::CONFLICT, "CommitFailedException");
+const ALREADY_EXISTS: Wire = (StatusCode::CONFLICT, "AlreadyExistsException");
+const NO_SUCH_TABLE: Wire = (StatusCode::NOT_FOUND, "NoSuchTableException");
+const NO_SUCH_WAREHOUSE: Wire = (StatusCode::NOT_FOUND, "NoSuchWarehouseException");
+const INTERNAL: Wire = (StatusCode::INTERNAL_SERVER_ERROR, "InternalServerError");
+/// Nothing was applied: with `Retry-After`, clients send the same request again.
+const COME_BACK: Wire = (StatusCode::SERVICE_UNAVAILABLE, "ServiceUnavailableException");
+
+impl Error {
+    fn wire(&self) -> Wire {
+        match self {
+            Self::UseCase(error) => use_case(error),
+            Self::BadRequest(_) => BAD_REQUEST,
+            Self::Unprocessable(_) => (StatusCode::UNPROCESSABLE_ENTITY, "UnprocessableEntityException"),
+            Self::TooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "BadRequestException"),
+            Self::NoRoute { .. } => (StatusCode::NOT_FOUND, "NotFoundException"),
+            Self::MethodNotAllowed { .. } => (StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowedException"),
+            Self::Internal => INTERNAL,
+        }
+    }
+
+    fn violations(&self) -> &[Violation] {
+        match self {
+            Self::UseCase(commit::Error::Refused(report)) => &report.refused,
+            _ => &[],
+        }
+    }
+}
+
+fn use_case(error: &commit::Error) -> Wire {
+    use commit::Error as E;
+    match error {
+        E::Spec(spec::Error::Invalid(_)) | E::Invalid(_) | E::Refused(_) => BAD_REQUEST,
+        E::Spec(spec::Error::IllegalArgument(_)) => (StatusCode::BAD_REQUEST, "IllegalArgumentException"),
+        E::Spec(spec::Error::Conflict(_)) | E::Contention { .. } => COMMIT_FAILED,
+        E::NoSuchTable(_) => NO_SUCH_TABLE,
+        E::NoSuchFile(_) => (StatusCode::NOT_FOUND, "NotFoundException"),
+        E::StorageUnavailable { .. } => COME_BACK,
+        E::RenameTaken { .. } => ALREADY_EXISTS,
+        E::Store(error) => store(error),
+        E::Warehouse(error) => warehouse(error),
+    }
+}
+
+fn store(error: &StoreError) -> Wire {
+    match error {
+        StoreError::NotFound(Entity::Warehouse(_)) => NO_SUCH_WAREHOUSE,
+        StoreError::NotFound(Entity::Namespace(_)) => (StatusCode::NOT_FOUND, "NoSuchNamespaceException"),
+        StoreError::NotFound(Entity::Table(_)) => NO_SUCH_TABLE,
+        StoreError::NotFound(Entity::View(_)) => (StatusCode::NOT_FOUND, "NoSuchViewException"),
+        StoreError::AlreadyExists(_) | StoreError::LocationTaken { .. } => ALREADY_EXISTS,
+        StoreError::NotEmpty(Entity::Namespace(_)) => (StatusCode::CONFLICT, "NamespaceNotEmptyException"),
+        StoreError::NotEmpty(_) => (StatusCode::CONFLICT, "NotEmptyException"),
+        StoreError::Conflict => COMMIT_FAILED,
+        StoreError::Unstorable { .. } => BAD_REQUEST,
+        StoreError::OutcomeUnknown(_) => (StatusCode::INTERNAL_SERVER_ERROR, "CommitStateUnknownException"),
+        StoreError::Busy(_) | StoreError::Sql(_) | StoreError::Setup(_) => COME_BACK,
+        StoreError::Corrupt { .. } => INTERNAL,
+    }
+}
+
+fn warehouse(error: &WarehouseError) -> Wire {
+    match error {
+        WarehouseError::NotFound(_) | WarehouseError::Inactive(_) => NO_SUCH_WAREHOUSE,
+        WarehouseError::NotNamed | WarehouseError::Settings { .. } => BAD_REQUEST,
+        WarehouseError::Store(error) => store(error),
+    }
+}
+
+/// The body of every error.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct IcebergErrorResponse<'a> {
+    /// What went wrong.
+    pub error: ErrorModel<'a>,
+}
+
+/// What went wrong, as Iceberg's clients read it.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ErrorModel<'a> {
+    /// For people.
+    pub message: String,
+    /// Iceberg's name of the kind of error.
+    #[serde(rename = "type")]
+    pub kind: &'a str,
+    /// The HTTP status again; the Java client looks here.
+    pub code: u16,
+    /// The rules that a refused commit breaks.
+    #[serde(skip_serializing_if = "<[Violation]>::is_empty")]
+    #[schema(value_type = Vec<Object>)]
+    pub violations: &'a [Violation],
+}
+
+impl IntoResponse for Error {
+    fn into_response(self) -> Response {
+        let (status, kind) = self.wire();
+        if status.is_server_error() {
+            tracing::error!(status = status.as_u16(), kind, "{}", chain(&self));
+        }
+        let error =
+            ErrorModel { message: self.to_string(), kind, code: status.as_u16(), violations: self.violations() };
+        let mut response = (status, Json(IcebergErrorResponse { error })).into_response();
+        if status == StatusCode::SERVICE_UNAVAILABLE {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        response
+    }
+}
+
+/// An error and its causes, outermost first, on one line.
+pub fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
+}

@@ -1,0 +1,239 @@
+//! What handlers take from a request: the warehouse, names in the path, the page, the body.
+
+use crate::api::error::Error;
+use crate::api::path::{ClientPath, NO_PREFIX};
+use crate::app::{App, Warehouse};
+use crate::spec::{Namespace, TableIdent};
+use crate::store::Page;
+use axum::body::Bytes;
+use axum::extract::{FromRequest, FromRequestParts, Path, Request};
+use axum::http::HeaderMap;
+use axum::http::request::Parts;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The separator of a namespace's levels in a path, once decoded.
+const SEPARATOR: char = '\u{1f}';
+
+/// Entries of one page when the client starts a walk without saying how many it wants.
+const PAGE_SIZE: u32 = 1000;
+
+/// The names in a path, decoded.
+async fn names(parts: &mut Parts, app: &App) -> Result<HashMap<String, String>, Error> {
+    let path = Path::<HashMap<String, String>>::from_request_parts(parts, app).await;
+    path.map(|Path(names)| names).map_err(|e| Error::BadRequest(format!("Invalid path: {}", e.body_text())))
+}
+
+fn take(names: &mut HashMap<String, String>, key: &str) -> Result<String, Error> {
+    names.remove(key).ok_or_else(|| Error::BadRequest(format!("Invalid path: no {key}")))
+}
+
+/// The warehouse that the prefix of the path names.
+#[derive(Debug)]
+pub(super) struct InWarehouse(pub(super) Arc<Warehouse>);
+
+impl FromRequestParts<App> for InWarehouse {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
+        let prefix = take(&mut names(parts, app).await?, "prefix")?;
+        let named = (prefix != NO_PREFIX).then_some(prefix.as_str());
+        Ok(Self(app.warehouse(named).await?))
+    }
+}
+
+/// `{namespace}` of the path.
+#[derive(Debug)]
+pub(super) struct NamespacePath(pub(super) Namespace);
+
+impl FromRequestParts<App> for NamespacePath {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
+        let joined = take(&mut names(parts, app).await?, "namespace")?;
+        Ok(Self(split_namespace(&joined)?))
+    }
+}
+
+/// `{namespace}` and `{table}` of the path.
+#[derive(Debug)]
+pub(super) struct TablePath(pub(super) TableIdent);
+
+impl FromRequestParts<App> for TablePath {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
+        let mut names = names(parts, app).await?;
+        let namespace = split_namespace(&take(&mut names, "namespace")?)?;
+        Ok(Self(TableIdent::new(namespace, take(&mut names, "table")?)?))
+    }
+}
+
+/// `{name}` of a warehouse in a management path.
+#[derive(Debug)]
+pub(super) struct WarehousePath(pub(super) String);
+
+impl FromRequestParts<App> for WarehousePath {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
+        Ok(Self(take(&mut names(parts, app).await?, "warehouse")?))
+    }
+}
+
+/// Splits a namespace as it stands in a path or query, once decoded.
+fn split_namespace(joined: &str) -> Result<Namespace, Error> {
+    Ok(Namespace::new(joined.split(SEPARATOR).map(str::to_owned).collect())?)
+}
+
+/// The parameters of the query, form-decoded; of a repeated one the first counts.
+#[derive(Debug, Default)]
+pub(super) struct Query(Vec<(String, String)>);
+
+impl Query {
+    /// A parameter's value.
+    pub(super) fn find(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    /// A parameter's value, unless it is empty.
+    pub(super) fn filled(&self, name: &str) -> Option<&str> {
+        self.find(name).filter(|value| !value.is_empty())
+    }
+
+    /// A boolean as clients spell it: `true`, and Python's `True`.
+    pub(super) fn flag(&self, name: &'static str) -> Result<bool, Error> {
+        match self.filled(name) {
+            None => Ok(false),
+            Some(value) if value.eq_ignore_ascii_case("true") => Ok(true),
+            Some(value) if value.eq_ignore_ascii_case("false") => Ok(false),
+            Some(value) => Err(Error::BadRequest(format!("Invalid {name}: expected true or false, found {value}"))),
+        }
+    }
+
+    /// The namespace in `parent`; none where it is absent or empty.
+    pub(super) fn parent(&self) -> Result<Option<Namespace>, Error> {
+        self.filled("parent").map(split_namespace).transpose()
+    }
+
+    /// The page asked for. Without `pageToken` that is everything (`spec.md` 1.2).
+    pub(super) fn page(&self) -> Result<Page, Error> {
+        let size = match self.filled("pageSize") {
+            None => PAGE_SIZE,
+            Some(size) => match size.parse::<u32>() {
+                Ok(size) if size >= 1 => size,
+                _ => return Err(Error::BadRequest(format!("Invalid pageSize: expected 1 or more, found {size}"))),
+            },
+        };
+        match self.find("pageToken") {
+            None => Ok(Page::default()),
+            Some("") => Ok(Page { after: None, limit: Some(size) }),
+            Some(token) => Ok(Page { after: Some(read_token(token)?), limit: Some(size) }),
+        }
+    }
+}
+
+impl FromRequestParts<App> for Query {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Error> {
+        let query = parts.uri.query().unwrap_or_default();
+        Ok(Self(url::form_urlencoded::parse(query.as_bytes()).into_owned().collect()))
+    }
+}
+
+/// The token of the page that begins after this key.
+pub(super) fn page_token(after: &str) -> String {
+    URL_SAFE_NO_PAD.encode(after)
+}
+
+fn read_token(token: &str) -> Result<String, Error> {
+    let bytes = URL_SAFE_NO_PAD.decode(token).ok();
+    let key = bytes.and_then(|bytes| String::from_utf8(bytes).ok()).filter(|key| !key.contains('\0'));
+    key.ok_or_else(|| Error::BadRequest(format!("Invalid pageToken: `{token}` is none of this server's")))
+}
+
+/// The bytes of the body, up to the server's limit, whatever its content type says.
+#[derive(Debug)]
+pub(super) struct Body(pub(super) Bytes);
+
+impl FromRequest<App> for Body {
+    type Rejection = Error;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Error> {
+        let limit = app.config.max_body_bytes;
+        match Limited::new(request.into_body(), limit).collect().await {
+            Ok(body) => Ok(Self(body.to_bytes())),
+            Err(e) if e.downcast_ref::<LengthLimitError>().is_some() => Err(Error::TooLarge { limit }),
+            Err(e) => Err(Error::BadRequest(format!("request body cannot be read: {e}"))),
+        }
+    }
+}
+
+impl Body {
+    /// The body as JSON that borrows from it.
+    pub(super) fn borrowed<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Error> {
+        serde_json::from_slice(&self.0).map_err(|e| Error::BadRequest(format!("Malformed request: {e}")))
+    }
+
+    /// The body as JSON of a known shape; unknown members are ignored.
+    pub(super) fn json<T: DeserializeOwned>(&self) -> Result<T, Error> {
+        serde_json::from_slice(&self.0).map_err(|e| Error::BadRequest(format!("Malformed request: {e}")))
+    }
+}
+
+/// Whether a client takes gzip.
+pub(super) fn takes_gzip(headers: &HeaderMap) -> bool {
+    let accepted = headers.get_all("accept-encoding").iter().filter_map(|value| value.to_str().ok());
+    accepted.flat_map(|value| value.split(',')).any(|coding| {
+        let mut parts = coding.split(';').map(str::trim);
+        let gzip = parts.next().is_some_and(|name| name.eq_ignore_ascii_case("gzip") || name == "*");
+        let refused = parts.any(|p| p.strip_prefix("q=").is_some_and(|q| q.parse::<f32>().is_ok_and(|q| q == 0.0)));
+        gzip && !refused
+    })
+}
+
+/// The path as the client wrote it, for errors.
+pub(super) fn client_path(extensions: &axum::http::Extensions, fallback: &str) -> String {
+    extensions.get::<ClientPath>().map_or_else(|| fallback.to_owned(), |path| path.0.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn query(text: &str) -> Query {
+        Query(url::form_urlencoded::parse(text.as_bytes()).into_owned().collect())
+    }
+
+    #[test]
+    fn a_walk_starts_with_an_empty_token() {
+        assert_eq!(query("").page().unwrap(), Page::default());
+        assert_eq!(query("pageSize=5").page().unwrap(), Page::default());
+        assert_eq!(query("pageToken=&pageSize=5").page().unwrap(), Page { after: None, limit: Some(5) });
+        let token = page_token("a\u{1f}b");
+        let page = query(&format!("pageToken={token}&pageSize=2")).page().unwrap();
+        assert_eq!(page, Page { after: Some("a\u{1f}b".into()), limit: Some(2) });
+    }
+
+    #[test]
+    fn tokens_and_sizes_of_others_are_refused() {
+        for bad in ["pageToken=garbage!!", "pageToken=&pageSize=0", "pageToken=&pageSize=-1", "pageToken=&pageSize=x"] {
+            assert!(query(bad).page().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn gzip_is_sent_to_those_who_take_it() {
+        let takes = |value: &'static str| {
+            takes_gzip(&HeaderMap::from_iter([(axum::http::header::ACCEPT_ENCODING, value.parse().unwrap())]))
+        };
+        assert!(takes("gzip, deflate") && takes("br;q=1.0, gzip;q=0.8") && takes("*"));
+        assert!(!takes("identity") && !takes("gzip;q=0"));
+    }
+}

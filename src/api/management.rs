@@ -1,0 +1,174 @@
+//! Management of warehouses, under `/management/v1`.
+
+use super::error::{Error, IcebergErrorResponse};
+use super::extract::{Body, Query, WarehousePath, page_token};
+use crate::app::{App, WarehouseSettings};
+use crate::commit::{self, NewWarehouse, WarehouseChange};
+use crate::store::warehouses::{self, Status};
+use crate::store::{self, Entity};
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// A warehouse.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) struct WarehouseModel {
+    /// Given by the server; never changes.
+    id: String,
+    /// What clients call it.
+    name: String,
+    /// Where its tables are.
+    location: String,
+    /// Whether it serves requests.
+    active: bool,
+    /// What differs from the server's settings.
+    settings: WarehouseSettings,
+    /// When it was added, epoch milliseconds.
+    created_ms: i64,
+    /// When it was last changed, epoch milliseconds.
+    updated_ms: i64,
+}
+
+impl From<warehouses::Warehouse> for WarehouseModel {
+    fn from(row: warehouses::Warehouse) -> Self {
+        Self {
+            settings: serde_json::from_str(&row.properties).unwrap_or_default(),
+            id: row.id,
+            name: row.name,
+            location: row.location,
+            active: row.status == Status::Active,
+            created_ms: row.created_ms,
+            updated_ms: row.updated_ms,
+        }
+    }
+}
+
+/// A list of warehouses.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) struct ListWarehousesResponse {
+    warehouses: Vec<WarehouseModel>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_page_token: Option<String>,
+}
+
+/// A warehouse to add.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CreateWarehouseRequest {
+    /// Segments of letters, digits, `-`, `.` and `_`, joined by `/`.
+    name: String,
+    /// A URI: `gs://…`, `s3://…` or `file:///…`.
+    location: String,
+    #[serde(default)]
+    settings: WarehouseSettings,
+}
+
+/// What to change; what is left out stays.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct UpdateWarehouseRequest {
+    /// Replaces all settings.
+    settings: Option<WarehouseSettings>,
+    /// Switches it on or off.
+    active: Option<bool>,
+}
+
+/// All warehouses.
+#[utoipa::path(
+    get, path = "/management/v1/warehouses", operation_id = "listWarehouses", tag = "management",
+    params(("pageToken" = Option<String>, Query), ("pageSize" = Option<u32>, Query)),
+    responses((status = 200, body = ListWarehousesResponse), (status = 400, body = IcebergErrorResponse))
+)]
+pub(super) async fn list_warehouses(
+    State(app): State<App>,
+    query: Query,
+) -> Result<Json<ListWarehousesResponse>, Error> {
+    let listing = warehouses::list(&app.db, &query.page()?).await?;
+    Ok(Json(ListWarehousesResponse {
+        warehouses: listing.items.into_iter().map(WarehouseModel::from).collect(),
+        next_page_token: listing.next.as_deref().map(page_token),
+    }))
+}
+
+/// Adds a warehouse.
+#[utoipa::path(
+    post, path = "/management/v1/warehouses", operation_id = "createWarehouse", tag = "management",
+    request_body = CreateWarehouseRequest,
+    responses(
+        (status = 200, body = WarehouseModel),
+        (status = 400, body = IcebergErrorResponse),
+        (status = 409, description = "the name or the location is taken", body = IcebergErrorResponse),
+        (status = 413, body = IcebergErrorResponse)
+    )
+)]
+pub(super) async fn create_warehouse(State(app): State<App>, body: Body) -> Result<Json<WarehouseModel>, Error> {
+    let request: CreateWarehouseRequest = body.json()?;
+    let new = NewWarehouse { name: request.name, location: request.location, settings: request.settings };
+    let at = app.clone();
+    app.finish(async move { Ok(Json(commit::add_warehouse(&at, &new).await?.into())) }).await
+}
+
+/// One warehouse.
+#[utoipa::path(
+    get, path = "/management/v1/warehouses/{warehouse}", operation_id = "loadWarehouse", tag = "management",
+    params(("warehouse" = String, Path)),
+    responses((status = 200, body = WarehouseModel), (status = 400, body = IcebergErrorResponse), (status = 404, body = IcebergErrorResponse))
+)]
+pub(super) async fn load_warehouse(
+    State(app): State<App>,
+    WarehousePath(name): WarehousePath,
+) -> Result<Json<WarehouseModel>, Error> {
+    let row = warehouses::load(&app.db, &name).await?;
+    let row = row.ok_or(store::Error::NotFound(Entity::Warehouse(name)))?;
+    Ok(Json(row.into()))
+}
+
+/// Changes a warehouse's settings, or switches it on or off.
+#[utoipa::path(
+    patch, path = "/management/v1/warehouses/{warehouse}", operation_id = "updateWarehouse", tag = "management",
+    params(("warehouse" = String, Path)), request_body = UpdateWarehouseRequest,
+    responses(
+        (status = 200, body = WarehouseModel),
+        (status = 400, body = IcebergErrorResponse),
+        (status = 404, body = IcebergErrorResponse),
+        (status = 409, description = "changed by somebody else", body = IcebergErrorResponse),
+        (status = 413, body = IcebergErrorResponse)
+    )
+)]
+pub(super) async fn update_warehouse(
+    State(app): State<App>,
+    WarehousePath(name): WarehousePath,
+    body: Body,
+) -> Result<Json<WarehouseModel>, Error> {
+    let request: UpdateWarehouseRequest = body.json()?;
+    let change = WarehouseChange { settings: request.settings, active: request.active };
+    let at = app.clone();
+    app.finish(async move { Ok(Json(commit::change_warehouse(&at, &name, &change).await?.into())) }).await
+}
+
+/// Removes an empty warehouse. Its files stay.
+#[utoipa::path(
+    delete, path = "/management/v1/warehouses/{warehouse}", operation_id = "deleteWarehouse", tag = "management",
+    params(("warehouse" = String, Path)),
+    responses(
+        (status = 204),
+        (status = 400, body = IcebergErrorResponse),
+        (status = 404, body = IcebergErrorResponse),
+        (status = 409, description = "it holds namespaces", body = IcebergErrorResponse)
+    )
+)]
+pub(super) async fn delete_warehouse(
+    State(app): State<App>,
+    WarehousePath(name): WarehousePath,
+) -> Result<StatusCode, Error> {
+    let at = app.clone();
+    app.finish(async move {
+        commit::remove_warehouse(&at, &name).await?;
+        Ok(StatusCode::NO_CONTENT)
+    })
+    .await
+}

@@ -1,0 +1,151 @@
+//! The JSON of requests and replies, named as in the specification.
+
+use crate::spec::{Namespace, TableIdent};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use utoipa::ToSchema;
+
+/// `GET /v1/config`
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct CatalogConfig {
+    /// Used where the client has no setting of its own.
+    pub defaults: BTreeMap<String, String>,
+    /// Beat the client's settings.
+    pub overrides: BTreeMap<String, String>,
+    /// What is served, as `VERB /v1/{prefix}/…`.
+    pub endpoints: Vec<&'static str>,
+}
+
+/// A list of namespaces.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) struct ListNamespacesResponse {
+    #[schema(value_type = Vec<Vec<String>>)]
+    pub namespaces: Vec<Namespace>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_page_token: Option<String>,
+}
+
+/// A namespace to create.
+#[derive(Debug, Deserialize, ToSchema)]
+pub(super) struct CreateNamespaceRequest {
+    #[schema(value_type = Vec<String>)]
+    pub namespace: Namespace,
+    pub properties: Option<BTreeMap<String, String>>,
+}
+
+/// A namespace with its properties.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct GetNamespaceResponse {
+    #[schema(value_type = Vec<String>)]
+    pub namespace: Namespace,
+    pub properties: BTreeMap<String, String>,
+}
+
+/// Properties to remove and to set.
+#[derive(Debug, Deserialize, ToSchema)]
+pub(super) struct UpdateNamespacePropertiesRequest {
+    pub removals: Option<Vec<String>>,
+    pub updates: Option<BTreeMap<String, String>>,
+}
+
+/// What became of each property.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct UpdateNamespacePropertiesResponse {
+    pub updated: Vec<String>,
+    pub removed: Vec<String>,
+    pub missing: Vec<String>,
+}
+
+/// A list of tables or views.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) struct ListTablesResponse {
+    pub identifiers: Vec<TableIdentifier>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_page_token: Option<String>,
+}
+
+/// The name of a table or view.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(super) struct TableIdentifier {
+    #[schema(value_type = Vec<String>)]
+    pub namespace: Namespace,
+    pub name: String,
+}
+
+/// A table and its new name.
+#[derive(Debug, Deserialize, ToSchema)]
+pub(super) struct RenameTableRequest {
+    #[schema(value_type = TableIdentifier)]
+    pub source: TableIdent,
+    #[schema(value_type = TableIdentifier)]
+    pub destination: TableIdent,
+}
+
+/// A metadata file to point a name at.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) struct RegisterTableRequest {
+    pub name: String,
+    pub metadata_location: String,
+    pub overwrite: Option<bool>,
+}
+
+/// A table with its metadata.
+#[derive(ToSchema)]
+#[serde(rename_all = "kebab-case")]
+#[expect(dead_code, reason = "describes bytes that are put together without it")]
+pub(super) struct LoadTableResult {
+    metadata_location: Option<String>,
+    #[schema(value_type = Object)]
+    metadata: (),
+    config: Option<BTreeMap<String, String>>,
+}
+
+/// A table's metadata after a commit.
+#[derive(ToSchema)]
+#[serde(rename_all = "kebab-case")]
+#[expect(dead_code, reason = "describes bytes that are put together without it")]
+pub(super) struct CommitTableResponse {
+    metadata_location: String,
+    #[schema(value_type = Object)]
+    metadata: (),
+}
+
+/// A table to create.
+#[derive(ToSchema)]
+#[serde(rename_all = "kebab-case")]
+#[expect(dead_code, reason = "describes what the pure core reads")]
+pub(super) struct CreateTableRequest {
+    name: String,
+    location: Option<String>,
+    #[schema(value_type = Object)]
+    schema: (),
+    #[schema(value_type = Option<Object>)]
+    partition_spec: (),
+    #[schema(value_type = Option<Object>)]
+    write_order: (),
+    stage_create: Option<bool>,
+    properties: Option<BTreeMap<String, String>>,
+}
+
+/// A commit to one table.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes what the pure core reads")]
+pub(super) struct CommitTableRequest {
+    #[schema(value_type = Option<TableIdentifier>)]
+    identifier: (),
+    #[schema(value_type = Vec<Object>)]
+    requirements: (),
+    #[schema(value_type = Vec<Object>)]
+    updates: (),
+}
+
+/// A commit to several tables.
+#[derive(ToSchema)]
+#[serde(rename_all = "kebab-case")]
+#[expect(dead_code, reason = "describes what the pure core reads")]
+pub(super) struct CommitTransactionRequest {
+    table_changes: Vec<CommitTableRequest>,
+}

@@ -1,0 +1,324 @@
+//! Tables.
+
+use super::error::{Error, IcebergErrorResponse};
+use super::extract::{Body, InWarehouse, NamespacePath, Query, TablePath, page_token, takes_gzip};
+use super::model::{
+    CommitTableRequest, CommitTableResponse, CreateTableRequest, ListTablesResponse, LoadTableResult,
+    RegisterTableRequest, RenameTableRequest, TableIdentifier,
+};
+use crate::app::App;
+use crate::commit::{self, Created, RegisterRequest, Stored, TableChange};
+use crate::spec;
+use crate::store::tables::{self, Kind};
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+/// Below this size compressing a reply costs more than it saves, in bytes.
+const GZIP_FROM: usize = 1024;
+
+/// Tables of a namespace.
+#[utoipa::path(
+    get, path = "/iceberg/v1/{prefix}/namespaces/{namespace}/tables", operation_id = "listTables", tag = "catalog",
+    params(
+        ("prefix" = String, Path), ("namespace" = String, Path),
+        ("pageToken" = Option<String>, Query), ("pageSize" = Option<u32>, Query)
+    ),
+    responses(
+        (status = 200, body = ListTablesResponse),
+        (status = 400, body = IcebergErrorResponse),
+        (status = 404, body = IcebergErrorResponse)
+    )
+)]
+pub(super) async fn list_tables(
+    State(app): State<App>,
+    InWarehouse(warehouse): InWarehouse,
+    NamespacePath(namespace): NamespacePath,
+    query: Query,
+) -> Result<Json<ListTablesResponse>, Error> {
+    let listing = tables::list(&app.db, &warehouse.row.id, &namespace, Kind::Table, &query.page()?).await?;
+    let ident = |name| TableIdentifier { namespace: namespace.clone(), name };
+    Ok(Json(ListTablesResponse {
+        identifiers: listing.items.into_iter().map(ident).collect(),
+        next_page_token: listing.next.as_deref().map(page_token),
+    }))
+}
+
+/// Creates a table, or stages it for a commit that creates it.
+#[utoipa::path(
+    post, path = "/iceberg/v1/{prefix}/namespaces/{namespace}/tables", operation_id = "createTable", tag = "catalog",
+    params(("prefix" = String, Path), ("namespace" = String, Path)), request_body = CreateTableRequest,
+    responses(
+        (status = 200, body = LoadTableResult),
+        (status = 400, body = IcebergErrorResponse),
+        (status = 404, description = "no such namespace", body = IcebergErrorResponse),
+        (status = 409, body = IcebergErrorResponse),
+        (status = 413, body = IcebergErrorResponse),
+        (status = 503, description = "storage or database is not reachable, nothing was changed", body = IcebergErrorResponse)
+    )
+)]
+pub(super) async fn create_table(
+    State(app): State<App>,
+    InWarehouse(warehouse): InWarehouse,
+    NamespacePath(namespace): NamespacePath,
+    body: Body,
+) -> Result<Response, Error> {
+    let request = spec::CreateTableRequest::parse(&body.0)?;
+    let at = app.clone();
+    app.finish(async move {
+        match commit::create_table(&at, &warehouse, &namespace, &request).await? {
+            Created::Table(stored) => Ok(loaded(&stored)),
+            Created::Staged(reply) => Ok(json(reply)),
+        }
+    })
+    .await
+}
+
+/// Points a name at a metadata file that exists.
+#[utoipa::path(
+    post, path = "/iceberg/v1/{prefix}/namespaces/{namespace}/register", operation_id = "registerTable",
+    tag = "catalog",
+    params(("prefix" = String, Path), ("namespace" = String, Path)), request_body = RegisterTableRequest,
+    responses(
+        (status = 200, body = LoadTableResult),
+        (status = 400, body = IcebergErrorResponse),
+        (status = 404, description = "no such namespace, or no such file", body = IcebergErrorResponse),
+        (status = 409, body = IcebergErrorResponse),
+        (status = 413, body = IcebergErrorResponse),
+        (status = 503, body = IcebergErrorResponse)
+    )
+)]
+pub(super) async fn register_table(
+    State(app): State<App>,
+    InWarehouse(warehouse): InWarehouse,
+    NamespacePath(namespace): NamespacePath,
+    body: Body,
+) -> Result<Response, Error> {
+    let request: RegisterTableRequest = body.json()?;
+    let request = RegisterRequest {
+        name: request.name,
+        metadata_location: request.metadata_location,
+        overwrite: request.overwrite.unwrap_or(false),
+    };
+    let at = app.clone();
+    app.finish(async move { Ok(loaded(&*commit::register_table(&at, &warehouse, &namespace, &request).await?)) }).await
+}
+
+/// A table's metadata. `snapshots=refs` leaves out snapshots that no branch or tag points to.
+#[utoipa::path(
+    get, path = "/iceberg/v1/{prefix}/namespaces/{namespace}/tables/{table}", operation_id = "loadTable",
+    tag = "catalog",
+    params(
+        ("prefix" = String, Path), ("namespace" = String, Path), ("table" = String, Path),
+        ("snapshots" = Option<String>, Query, description = "`all` or `refs`"),
+        ("If-None-Match" = Option<String>, Header, description = "the `ETag` of what the client holds")
+    ),
+    responses(
+        (status = 200, body = LoadTableResult),
+        (status = 304, description = "the client holds this version"),
+        (status = 400, body = IcebergErrorResponse),
+        (status = 404, body = IcebergErrorResponse),
+        (status = 503, body = IcebergErrorResponse)
+    )
+)]
+pub(super) async fn load_table(
+    State(app): State<App>,
+    InWarehouse(warehouse): InWarehouse,
+    TablePath(ident): TablePath,
+    query: Query,
+    headers: HeaderMap,
+) -> Result<Response, Error> {
+    let refs_only = match query.filled("snapshots") {
+        None => false,
+        Some(mode) if mode.eq_ignore_ascii_case("all") => false,
+        Some(mode) if mode.eq_ignore_ascii_case("refs") => true,
+        Some(mode) => {
+            return Err(Error::BadRequest(format!("Invalid snapshots: expected all or refs, found {mode}")));
+        }
+    };
+    let row = commit::load_pointer(&app, &warehouse, &ident).await?;
+    let tag = entity_tag(&row.metadata_location, refs_only);
+    if holds(&headers, &tag) {
+        return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, tag)]).into_response());
+    }
+    let stored = commit::stored(&app, &row.metadata_location).await?;
+    let mut response = if refs_only {
+        json(stored.refs_reply(&app.storage.client_config(&row.metadata_location)))
+    } else {
+        whole(&stored, &headers)
+    };
+    response.headers_mut().insert(header::ETAG, header_value(&tag));
+    Ok(response)
+}
+
+/// Whether a table exists. Needs no metadata file.
+#[utoipa::path(
+    head, path = "/iceberg/v1/{prefix}/namespaces/{namespace}/tables/{table}", operation_id = "tableExists",
+    tag = "catalog",
+    params(("prefix" = String, Path), ("namespace" = String, Path), ("table" = String, Path)),
+    responses((status = 204), (status = 400), (status = 404))
+)]
+pub(super) async fn table_exists(
+    State(app): State<App>,
+    InWarehouse(warehouse): InWarehouse,
+    TablePath(ident): TablePath,
+) -> Result<StatusCode, Error> {
+    commit::load_pointer(&app, &warehouse, &ident).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Commits to a table, or creates one that was staged.
+#[utoipa::path(
+    post, path = "/iceberg/v1/{prefix}/namespaces/{namespace}/tables/{table}", operation_id = "updateTable",
+    tag = "catalog",
+    params(("prefix" = String, Path), ("namespace" = String, Path), ("table" = String, Path)),
+    request_body = CommitTableRequest,
+    responses(
+        (status = 200, body = CommitTableResponse),
+        (status = 400, description = "an update is wrong, or would corrupt the table: `violations` says how", body = IcebergErrorResponse),
+        (status = 404, body = IcebergErrorResponse),
+        (status = 409, description = "a requirement does not hold", body = IcebergErrorResponse),
+        (status = 413, body = IcebergErrorResponse),
+        (status = 500, description = "the outcome is unknown", body = IcebergErrorResponse),
+        (status = 503, description = "storage or database is not reachable, nothing was changed", body = IcebergErrorResponse)
+    )
+)]
+pub(super) async fn update_table(
+    State(app): State<App>,
+    InWarehouse(warehouse): InWarehouse,
+    TablePath(ident): TablePath,
+    body: Body,
+) -> Result<Response, Error> {
+    let request = spec::CommitTableRequest::parse(&body.0)?;
+    if let Some(named) = &request.identifier
+        && *named != ident
+    {
+        return Err(Error::BadRequest(format!("Invalid identifier: the path names {ident}, the body {named}")));
+    }
+    let change = TableChange { ident, request };
+    let at = app.clone();
+    app.finish(async move {
+        let done = commit::commit_tables(&at, &warehouse, std::slice::from_ref(&change)).await?;
+        Ok(done.first().map_or_else(|| Error::Internal.into_response(), |stored| loaded(stored)))
+    })
+    .await
+}
+
+/// Drops a table. Works when its metadata file is gone or broken.
+#[utoipa::path(
+    delete, path = "/iceberg/v1/{prefix}/namespaces/{namespace}/tables/{table}", operation_id = "dropTable",
+    tag = "catalog",
+    params(
+        ("prefix" = String, Path), ("namespace" = String, Path), ("table" = String, Path),
+        ("purgeRequested" = Option<bool>, Query, description = "accepted; files are not deleted yet")
+    ),
+    responses((status = 204), (status = 400, body = IcebergErrorResponse), (status = 404, body = IcebergErrorResponse))
+)]
+pub(super) async fn drop_table(
+    State(app): State<App>,
+    InWarehouse(warehouse): InWarehouse,
+    TablePath(ident): TablePath,
+    query: Query,
+) -> Result<StatusCode, Error> {
+    query.flag("purgeRequested")?;
+    let at = app.clone();
+    app.finish(async move {
+        commit::drop_table(&at, &warehouse, &ident).await?;
+        Ok(StatusCode::NO_CONTENT)
+    })
+    .await
+}
+
+/// Renames a table. Works when its metadata file is gone or broken.
+#[utoipa::path(
+    post, path = "/iceberg/v1/{prefix}/tables/rename", operation_id = "renameTable", tag = "catalog",
+    params(("prefix" = String, Path)), request_body = RenameTableRequest,
+    responses(
+        (status = 204),
+        (status = 400, body = IcebergErrorResponse),
+        (status = 404, body = IcebergErrorResponse),
+        (status = 409, body = IcebergErrorResponse),
+        (status = 413, body = IcebergErrorResponse)
+    )
+)]
+pub(super) async fn rename_table(
+    State(app): State<App>,
+    InWarehouse(warehouse): InWarehouse,
+    body: Body,
+) -> Result<StatusCode, Error> {
+    let request: RenameTableRequest = body.json()?;
+    let at = app.clone();
+    app.finish(async move {
+        commit::rename_table(&at, &warehouse, &request.source, &request.destination).await?;
+        Ok(StatusCode::NO_CONTENT)
+    })
+    .await
+}
+
+/// A `LoadTableResult` (which is also what a commit answers) with the tag of its version.
+fn loaded(stored: &Stored) -> Response {
+    let mut response = json(stored.reply());
+    response.headers_mut().insert(header::ETAG, header_value(&entity_tag(stored.location(), false)));
+    response
+}
+
+/// The whole table, in the compressed form that is kept beside the plain one if the client takes that.
+fn whole(stored: &Stored, headers: &HeaderMap) -> Response {
+    let plain = stored.reply();
+    if plain.len() < GZIP_FROM || !takes_gzip(headers) {
+        return json(plain);
+    }
+    let mut response = json(stored.gzip_reply());
+    response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    response.headers_mut().insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    response
+}
+
+fn json(body: Bytes) -> Response {
+    ([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], body).into_response()
+}
+
+/// Names one representation of one version: a metadata file is written once, and its name holds a UUID.
+fn entity_tag(metadata_location: &str, refs_only: bool) -> String {
+    let name = metadata_location.rsplit('/').next().unwrap_or_default();
+    let stem: String = name.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
+    let sum = crc32fast::hash(metadata_location.as_bytes());
+    format!("\"{stem}.{sum:08x}{}\"", if refs_only { ".refs" } else { "" })
+}
+
+/// Whether the client already has what the tag names. Some send tags without quotes, or weak ones.
+fn holds(headers: &HeaderMap, tag: &str) -> bool {
+    let bare = |text: &str| text.trim().trim_start_matches("W/").trim_matches('"').to_owned();
+    let given = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+    given.flat_map(|value| value.split(',')).any(|one| one.trim() == "*" || bare(one) == bare(tag))
+}
+
+/// Tags are made of visible ASCII.
+fn header_value(text: &str) -> HeaderValue {
+    HeaderValue::from_str(text).unwrap_or_else(|_| HeaderValue::from_static("\"\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tag_names_version_and_representation() {
+        let location = "gs://b/t/metadata/00003-0af1.metadata.json";
+        assert_ne!(entity_tag(location, false), entity_tag(location, true));
+        assert_ne!(entity_tag(location, false), entity_tag("gs://b/u/metadata/00003-0af1.metadata.json", false));
+    }
+
+    #[test]
+    fn tags_are_compared_without_their_quotes() {
+        let tag = entity_tag("gs://b/t/metadata/00003-0af1.metadata.json", false);
+        for given in [tag.clone(), tag.trim_matches('"').to_owned(), format!("\"x\", W/{tag}"), "*".to_owned()] {
+            let headers = HeaderMap::from_iter([(header::IF_NONE_MATCH, given.parse().unwrap())]);
+            assert!(holds(&headers, &tag), "{given}");
+        }
+        let other = HeaderMap::from_iter([(header::IF_NONE_MATCH, "\"x\"".parse().unwrap())]);
+        assert!(!holds(&other, &tag));
+    }
+}

@@ -1,0 +1,65 @@
+//! Commits to several tables at once.
+
+use super::error::{Error, IcebergErrorResponse};
+use super::extract::{Body, InWarehouse};
+use super::model::CommitTransactionRequest;
+use crate::app::App;
+use crate::commit::{self, TableChange};
+use crate::spec::{self, CommitTableRequest};
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// Commits to several tables: all of them, or none.
+#[utoipa::path(
+    post, path = "/iceberg/v1/{prefix}/transactions/commit", operation_id = "commitTransaction", tag = "catalog",
+    params(("prefix" = String, Path)), request_body = CommitTransactionRequest,
+    responses(
+        (status = 204),
+        (status = 400, body = IcebergErrorResponse),
+        (status = 404, body = IcebergErrorResponse),
+        (status = 409, body = IcebergErrorResponse),
+        (status = 413, body = IcebergErrorResponse),
+        (status = 500, description = "the outcome is unknown", body = IcebergErrorResponse),
+        (status = 503, description = "storage or database is not reachable, nothing was changed", body = IcebergErrorResponse)
+    )
+)]
+pub(super) async fn commit_transaction(
+    State(app): State<App>,
+    InWarehouse(warehouse): InWarehouse,
+    body: Body,
+) -> Result<StatusCode, Error> {
+    let changes = parse(&body)?;
+    let at = app.clone();
+    app.finish(async move {
+        commit::commit_tables(&at, &warehouse, &changes).await?;
+        Ok(StatusCode::NO_CONTENT)
+    })
+    .await
+}
+
+/// The changes with their texts as they were sent: numbers keep all their digits.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct Request<'a> {
+    #[serde(borrow)]
+    table_changes: Vec<&'a RawValue>,
+}
+
+fn parse(body: &Body) -> Result<Vec<TableChange>, Error> {
+    spec::json::Object::parse_document(&body.0)?;
+    let request: Request<'_> = body.borrowed()?;
+    if request.table_changes.is_empty() {
+        return Err(Error::BadRequest("Invalid transaction: table-changes is empty".into()));
+    }
+    request.table_changes.into_iter().map(change).collect()
+}
+
+fn change(raw: &RawValue) -> Result<TableChange, Error> {
+    let request = CommitTableRequest::parse_raw(raw)?;
+    match request.identifier.clone() {
+        Some(ident) => Ok(TableChange { ident, request }),
+        None => Err(Error::BadRequest("Invalid transaction: a change has no identifier".into())),
+    }
+}

@@ -1,0 +1,229 @@
+//! Metadata files: their names, their bytes, and the cache of those already read.
+
+use crate::commit::Error;
+use crate::spec::TableMetadata;
+use crate::spec::json::Object;
+use bytes::{BufMut, Bytes, BytesMut};
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+/// Largest metadata document that is read, in bytes, after decompression.
+const MAX_DOCUMENT: u64 = 512 * 1024 * 1024;
+
+/// One table metadata file, read and parsed once. A location is written once and never changes, so neither does this.
+///
+/// The reply of `loadTable` is put together here, around the document's own bytes: serving it again copies nothing.
+#[derive(Debug)]
+pub struct Stored {
+    location: String,
+    reply: Bytes,
+    document: Range<usize>,
+    metadata: Arc<TableMetadata>,
+    gzip: OnceLock<Bytes>,
+    refs_reply: OnceLock<Bytes>,
+}
+
+impl Stored {
+    /// Keeps a document that was just written, or read and parsed, with the config its clients get.
+    pub(crate) fn new(
+        location: String,
+        document: &[u8],
+        metadata: TableMetadata,
+        config: &BTreeMap<String, String>,
+    ) -> Self {
+        let (reply, document) = load_reply(Some(&location), document, config);
+        let metadata = Arc::new(metadata);
+        Self { location, reply, document, metadata, gzip: OnceLock::new(), refs_reply: OnceLock::new() }
+    }
+
+    /// Parses the bytes of a metadata file, compressed or not.
+    pub(crate) fn parse(location: &str, file: &[u8], config: &BTreeMap<String, String>) -> Result<Self, Error> {
+        let inflated = inflate(location, file)?;
+        let bytes = inflated.as_deref().unwrap_or(file);
+        let metadata = TableMetadata::parse(bytes)
+            .map_err(|e| Error::Invalid(format!("Invalid metadata file {location}: {e}")))?;
+        // Documents in an old form are served in the form that the specification promises to clients.
+        let modern = if is_rest_form(bytes) { None } else { Some(metadata.to_bytes()) };
+        Ok(Self::new(location.to_owned(), modern.as_deref().unwrap_or(bytes), metadata, config))
+    }
+
+    /// Where the file is.
+    pub fn location(&self) -> &str {
+        &self.location
+    }
+
+    /// The metadata, parsed.
+    pub fn metadata(&self) -> &Arc<TableMetadata> {
+        &self.metadata
+    }
+
+    /// The metadata document as it is served.
+    pub fn document(&self) -> Bytes {
+        self.reply.slice(self.document.clone())
+    }
+
+    /// The whole `LoadTableResult` with all snapshots.
+    pub fn reply(&self) -> Bytes {
+        self.reply.clone()
+    }
+
+    /// [`Stored::reply`], compressed once.
+    pub fn gzip_reply(&self) -> Bytes {
+        self.gzip.get_or_init(|| deflate(&self.reply, Compression::fast()).into()).clone()
+    }
+
+    /// The `LoadTableResult` that leaves out snapshots which no branch or tag points to.
+    pub fn refs_reply(&self, config: &BTreeMap<String, String>) -> Bytes {
+        let build = || load_reply(Some(&self.location), &self.metadata.refs_only().to_bytes(), config).0;
+        self.refs_reply.get_or_init(build).clone()
+    }
+
+    /// A number that grows with the memory this holds, in bytes: document, reply parts and parsed form.
+    pub fn weight(&self) -> u32 {
+        u32::try_from(self.reply.len().saturating_mul(3)).unwrap_or(u32::MAX)
+    }
+}
+
+/// `LoadTableResult` as JSON, and where in it the document stands.
+pub(crate) fn load_reply(
+    location: Option<&str>,
+    document: &[u8],
+    config: &BTreeMap<String, String>,
+) -> (Bytes, Range<usize>) {
+    let mut reply = BytesMut::with_capacity(document.len() + 512);
+    reply.put_u8(b'{');
+    if let Some(location) = location {
+        reply.put_slice(b"\"metadata-location\":");
+        reply.put_slice(&json(location));
+        reply.put_u8(b',');
+    }
+    reply.put_slice(b"\"metadata\":");
+    let start = reply.len();
+    reply.put_slice(document);
+    let end = reply.len();
+    if !config.is_empty() {
+        reply.put_slice(b",\"config\":");
+        reply.put_slice(&json(config));
+    }
+    reply.put_u8(b'}');
+    (reply.freeze(), start..end)
+}
+
+/// Whether a document has the form that the specification promises to clients: Java reads older forms too
+/// (`spec.md` 2.6), but serving them would leave every other client to do the same.
+fn is_rest_form(document: &[u8]) -> bool {
+    const PROMISED: [&str; 9] = [
+        "table-uuid",
+        "schemas",
+        "current-schema-id",
+        "partition-specs",
+        "default-spec-id",
+        "last-partition-id",
+        "sort-orders",
+        "default-sort-order-id",
+        "last-column-id",
+    ];
+    let Ok(object) = Object::parse_document(document) else { return false };
+    let empty = object.get("current-snapshot-id").is_none_or(|id| matches!(id.get(), "null" | "-1"));
+    let no_nulls = object.iter().all(|(name, value)| value.get() != "null" || name == "current-snapshot-id");
+    PROMISED.iter().all(|name| object.has(name)) && (empty || object.has("refs")) && no_nulls
+}
+
+/// Texts and maps of texts always have a JSON form.
+fn json<T: serde::Serialize + ?Sized>(value: &T) -> Vec<u8> {
+    serde_json::to_vec(value).unwrap_or_default()
+}
+
+/// The decompressed document of a gzip file; `None` for any other.
+fn inflate(location: &str, file: &[u8]) -> Result<Option<Vec<u8>>, Error> {
+    if !file.starts_with(&[0x1f, 0x8b]) {
+        return Ok(None);
+    }
+    let mut document = Vec::new();
+    let read = GzDecoder::new(file).take(MAX_DOCUMENT + 1).read_to_end(&mut document);
+    match read {
+        Ok(_) if document.len() as u64 <= MAX_DOCUMENT => Ok(Some(document)),
+        Ok(_) => Err(Error::Invalid(format!("Invalid metadata file {location}: larger than {MAX_DOCUMENT} bytes"))),
+        Err(e) => Err(Error::Invalid(format!("Invalid metadata file {location}: broken gzip: {e}"))),
+    }
+}
+
+fn deflate(bytes: &[u8], level: Compression) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 4), level);
+    // Writing to memory does not fail.
+    let _ = encoder.write_all(bytes);
+    encoder.finish().unwrap_or_default()
+}
+
+/// A metadata file that is about to be written.
+#[derive(Debug)]
+pub(crate) struct NewFile {
+    pub location: String,
+    pub bytes: Bytes,
+}
+
+/// Names the next metadata file of a table and gives it its bytes (2.5, "Metadata file name").
+///
+/// `previous` is the metadata file that this one follows; `None` for a new table.
+pub(crate) fn next_file(
+    metadata: &TableMetadata,
+    document: Vec<u8>,
+    previous: Option<&str>,
+    uuid: &str,
+) -> Result<NewFile, Error> {
+    let version = previous.map_or(0, |p| file_version(p).map_or(0, |v| v.saturating_add(1)));
+    let property = |key: &str| metadata.properties.get(key).map(String::as_str);
+    let folder = match property("write.metadata.path") {
+        Some(path) => path.trim_end_matches('/').to_owned(),
+        None => format!("{}/metadata", metadata.location.trim_end_matches('/')),
+    };
+    let (suffix, bytes) = match property("write.metadata.compression-codec").map(str::to_ascii_lowercase).as_deref() {
+        None | Some("none" | "") => ("metadata.json", document),
+        Some("gzip") => ("gz.metadata.json", deflate(&document, Compression::default())),
+        Some(other) => {
+            return Err(Error::Invalid(format!(
+                "Invalid write.metadata.compression-codec: expected none or gzip, found {other}"
+            )));
+        }
+    };
+    Ok(NewFile { location: format!("{folder}/{version:05}-{uuid}.{suffix}"), bytes: bytes.into() })
+}
+
+/// The number at the start of a metadata file's name.
+fn file_version(location: &str) -> Option<u32> {
+    let name = location.rsplit('/').next()?;
+    name.split_once('-')?.0.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read_from_names() {
+        assert_eq!(file_version("gs://b/t/metadata/00012-aa.metadata.json"), Some(12));
+        assert_eq!(file_version("gs://b/t/metadata/v3.metadata.json"), None);
+    }
+
+    #[test]
+    fn a_reply_holds_the_document_as_it_is() {
+        let config = BTreeMap::from([("k".to_owned(), "v".to_owned())]);
+        let (reply, range) = load_reply(Some("file:///t/\"x"), b"{ \"a\" : 1 }", &config);
+        let text = String::from_utf8(reply.to_vec()).unwrap();
+        assert_eq!(text, r#"{"metadata-location":"file:///t/\"x","metadata":{ "a" : 1 },"config":{"k":"v"}}"#);
+        assert_eq!(&text[range], "{ \"a\" : 1 }");
+    }
+
+    #[test]
+    fn a_gzip_bomb_or_a_torn_file_is_an_error() {
+        assert!(inflate("x", b"\x1f\x8bbad").is_err());
+        let whole = deflate(b"{}", Compression::fast());
+        assert_eq!(inflate("x", &whole).unwrap().unwrap(), b"{}");
+        assert!(inflate("x", &whole[..whole.len() - 5]).is_err());
+    }
+}

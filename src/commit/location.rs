@@ -1,0 +1,89 @@
+//! Where a table lives: the location it is given, and the places that a client may name.
+
+use crate::app::{App, Warehouse};
+use crate::commit::Error;
+use crate::spec::{Namespace, TableIdent, TableMetadata};
+use crate::storage::{Location, segment};
+use crate::store::{locations, namespaces};
+
+/// A place for a new table: the one the client asks for, or else `<base>/<namespace>/<table>`.
+///
+/// A place that the catalog chooses overlaps no other table's, neither a live one's nor one whose files a dropped
+/// table left behind: a unique suffix is added where it would.
+pub(super) async fn choose(
+    app: &App,
+    warehouse: &Warehouse,
+    ident: &TableIdent,
+    asked: Option<&str>,
+) -> Result<Chosen, Error> {
+    if let Some(asked) = asked {
+        let location = asked.trim_end_matches('/').to_owned();
+        let key = check_inside(warehouse, "location", &location)?.to_string();
+        return Ok(Chosen { location, key, claim: locations::Claim::Shared });
+    }
+    let plain = format!("{}/{}", base(app, warehouse, &ident.namespace).await?, segment(&ident.name));
+    let unique = warehouse.settings.unique_table_locations.unwrap_or(app.config.unique_table_locations);
+    let free = !unique && is_free(app, &normal(&plain)?).await?;
+    let location = if free { plain } else { format!("{plain}-{}", app.ids.uuid()) };
+    let key = check_inside(warehouse, "location", &location)?.to_string();
+    Ok(Chosen { location, key, claim: locations::Claim::Exclusive })
+}
+
+/// Whether nothing stands in the way of a new table at this place. What a dropped table left behind does no more once
+/// its files are gone, as after Spark's `DROP TABLE .. PURGE`.
+async fn is_free(app: &App, place: &str) -> Result<bool, Error> {
+    let Some(occupied) = locations::overlapping(&app.db, place).await? else { return Ok(true) };
+    let emptied = occupied.state == locations::State::LeftBehind
+        && occupied.location == place
+        && !app.storage.list_any(place).await.map_err(Error::from_storage)?;
+    if emptied {
+        let mut tx = app.db.begin().await?;
+        locations::forget_left_behind(&mut tx, place).await?;
+        tx.commit().await?;
+        return Ok(locations::overlapping(&app.db, place).await?.is_none());
+    }
+    Ok(false)
+}
+
+/// A location for a new table.
+#[derive(Debug)]
+pub(super) struct Chosen {
+    /// As it stands in the metadata.
+    pub location: String,
+    /// In normal form, for comparing.
+    pub key: String,
+    /// Whether it must still be free when the table is added.
+    pub claim: locations::Claim,
+}
+
+/// The folder of a namespace's tables: its `location` property, or one segment a level under the warehouse.
+async fn base(app: &App, warehouse: &Warehouse, namespace: &Namespace) -> Result<String, Error> {
+    let row = namespaces::load(&app.db, &warehouse.row.id, namespace).await?;
+    if let Some(location) = row.and_then(|mut row| row.properties.remove("location")) {
+        return Ok(location.trim_end_matches('/').to_owned());
+    }
+    let levels: Vec<String> = namespace.levels().iter().map(|level| segment(level)).collect();
+    Ok(format!("{}/{}", warehouse.row.location.trim_end_matches('/'), levels.join("/")))
+}
+
+fn normal(location: &str) -> Result<String, Error> {
+    Ok(Location::parse(location).map_err(Error::from_storage)?.to_string())
+}
+
+/// Refuses a location that lies outside of the warehouse and of what it allows besides.
+pub(super) fn check_inside(warehouse: &Warehouse, what: &str, location: &str) -> Result<Location, Error> {
+    let parsed = Location::parse(location).map_err(|e| Error::Invalid(format!("Invalid {what}: {e}")))?;
+    if warehouse.allowed.iter().any(|prefix| parsed.is_under(prefix)) {
+        return Ok(parsed);
+    }
+    let allowed: Vec<String> = warehouse.allowed.iter().map(ToString::to_string).collect();
+    Err(Error::Invalid(format!("Invalid {what}: expected a place under {}, found {location}", allowed.join(" or "))))
+}
+
+/// Checks the places that a table's metadata names: its location, and where its metadata files are to go.
+pub(super) fn check_metadata(warehouse: &Warehouse, metadata: &TableMetadata) -> Result<Location, Error> {
+    if let Some(path) = metadata.properties.get("write.metadata.path") {
+        check_inside(warehouse, "write.metadata.path", path)?;
+    }
+    check_inside(warehouse, "location", &metadata.location)
+}

@@ -1,0 +1,185 @@
+//! Which locations were handed out to tables and views, and may therefore hold files.
+//!
+//! Locations are keys here: in normal form, `scheme://…`, without a slash at the end. Two of them overlap when they
+//! are equal or one lies in the other: `/a/t` and `/a/t/x`, but not `/a/t` and `/a/t2`.
+
+use sqlx::any::AnyRow;
+use sqlx::query;
+
+use super::error::{Error, Result};
+use super::text::{check_location, text};
+use super::tx::Query;
+use super::{Db, Tx};
+
+/// What is known about a location.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum State {
+    /// A table or view has it.
+    Live,
+    /// Its table or view was dropped without purge, or moved away: files may still be there.
+    LeftBehind,
+}
+
+/// A location that was handed out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Occupied {
+    /// The location.
+    pub location: String,
+    /// Who has it, or had it: [`super::tables::TableRow::id`].
+    pub table_id: String,
+    /// The warehouse of that table; places of two warehouses may overlap.
+    pub warehouse_id: String,
+    /// Whether that table is still there.
+    pub state: State,
+}
+
+/// How a table takes its location.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Claim {
+    /// Refuse if it overlaps one that was handed out before: for a location that the catalog chooses.
+    ///
+    /// Two transactions that race for the *same* location are told apart by a unique key; on PostgreSQL two that race
+    /// for nested ones are not.
+    Exclusive,
+    /// Only remember it: for a location that the client chose, and for register.
+    Shared,
+}
+
+/// The first location that was handed out and overlaps this one: live ones first.
+pub async fn overlapping(db: &Db, location: &str) -> Result<Option<Occupied>> {
+    let mut found = Vec::new();
+    for chunk in above(location).chunks(SLOTS) {
+        found.extend(db.rows(overlap_query(location, chunk)).await?);
+    }
+    first(&found)
+}
+
+/// Forgets what was left behind at exactly this location, once nothing is there any more.
+pub async fn forget_left_behind(tx: &mut Tx, location: &str) -> Result<()> {
+    const SQL: &str = "DELETE FROM locations WHERE location = $1 AND state = 'left-behind'";
+    tx.execute(query(SQL).bind(location)).await?;
+    Ok(())
+}
+
+/// Forgets every location that a dropped table left behind, once its files are purged.
+pub async fn forget_table(tx: &mut Tx, table_id: &str) -> Result<()> {
+    const SQL: &str = "DELETE FROM locations WHERE table_id = $1 AND state = 'left-behind'";
+    tx.execute(query(SQL).bind(table_id)).await?;
+    Ok(())
+}
+
+/// Who takes a location, and how.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Taking<'a> {
+    pub(super) location: &'a str,
+    pub(super) table_id: &'a str,
+    pub(super) warehouse_id: &'a str,
+    pub(super) claim: Claim,
+    pub(super) now_ms: i64,
+}
+
+/// Remembers that a table has a location.
+pub(super) async fn take(tx: &mut Tx, taking: &Taking<'_>) -> Result<()> {
+    const SQL: &str = "
+        INSERT INTO locations (location, table_id, warehouse_id, state, exclusive, created_ms, updated_ms)
+        VALUES ($1, $2, $3, 'live', $4, $5, $5)
+        ON CONFLICT DO NOTHING";
+    // A table that moves back to where it was has a row already.
+    const AGAIN: &str = "
+        UPDATE locations SET state = 'live', updated_ms = $3 WHERE location = $1 AND table_id = $2";
+    check_location(taking.location)?;
+    if taking.claim == Claim::Exclusive {
+        refuse_overlap(tx, taking.location).await?;
+    }
+    let exclusive = i64::from(taking.claim == Claim::Exclusive);
+    let insert = query(SQL).bind(taking.location).bind(taking.table_id).bind(taking.warehouse_id);
+    if tx.execute(insert.bind(exclusive).bind(taking.now_ms)).await? == 1 {
+        return Ok(());
+    }
+    let again = query(AGAIN).bind(taking.location).bind(taking.table_id).bind(taking.now_ms);
+    match tx.execute(again).await? {
+        // The row that is in the way is another table's: it won a race for this very location.
+        0 => Err(taken(taking.location, taking.location)),
+        _ => Ok(()),
+    }
+}
+
+/// Marks what a table had as left behind, because it is dropped or moves away.
+pub(super) async fn leave(tx: &mut Tx, table_id: &str, now_ms: i64) -> Result<()> {
+    const SQL: &str = "
+        UPDATE locations SET state = 'left-behind', updated_ms = $2 WHERE table_id = $1 AND state = 'live'";
+    tx.execute(query(SQL).bind(table_id).bind(now_ms)).await?;
+    Ok(())
+}
+
+async fn refuse_overlap(tx: &mut Tx, location: &str) -> Result<()> {
+    for chunk in above(location).chunks(SLOTS) {
+        let found = tx.rows(overlap_query(location, chunk)).await?;
+        if let Some(occupied) = first(&found)? {
+            return Err(taken(location, &occupied.location));
+        }
+    }
+    Ok(())
+}
+
+fn taken(wanted: &str, taken: &str) -> Error {
+    Error::LocationTaken { wanted: wanted.to_owned(), taken: taken.to_owned() }
+}
+
+/// How many locations [`overlap_query`] compares at once. Few tables lie deeper than that.
+const SLOTS: usize = 12;
+
+/// Looks for the locations in `chunk` (at most [`SLOTS`]) and for what lies below `location`: point and range look-ups
+/// on the primary key, whatever the number of tables.
+fn overlap_query<'q>(location: &str, chunk: &[&str]) -> Query<'q> {
+    const SQL: &str = "
+        SELECT location, table_id, warehouse_id, state FROM locations
+        WHERE (location > $1 AND location < $2)
+           OR location IN ($3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+        ORDER BY CASE state WHEN 'live' THEN 0 ELSE 1 END, location LIMIT 1";
+    // '0' follows '/', so the range holds exactly what begins with `location/`.
+    let mut statement = query(SQL).bind(format!("{location}/")).bind(format!("{location}0"));
+    for slot in 0..SLOTS {
+        // Unused slots repeat the location itself.
+        statement = statement.bind(chunk.get(slot).copied().unwrap_or(location).to_owned());
+    }
+    statement
+}
+
+/// The location itself and those it lies in, deepest first: `gs://b/a/t`, `gs://b/a`, `gs://b`.
+fn above(location: &str) -> Vec<&str> {
+    let path = location.find("://").map_or(0, |at| at + "://".len());
+    let slashes = location.match_indices('/').map(|(at, _)| at).filter(|&at| at > path);
+    let mut all: Vec<&str> = slashes.filter_map(|at| location.get(..at)).collect();
+    all.push(location);
+    all.reverse();
+    all
+}
+
+/// The first of several rows: live before left behind, then in order of the location.
+fn first(rows: &[AnyRow]) -> Result<Option<Occupied>> {
+    let all = rows.iter().map(read).collect::<Result<Vec<_>>>()?;
+    Ok(all.into_iter().min_by(|a, b| (a.state, &a.location).cmp(&(b.state, &b.location))))
+}
+
+fn read(row: &AnyRow) -> Result<Occupied> {
+    let location = text(row, "location")?;
+    let state = match text(row, "state")?.as_str() {
+        "live" => State::Live,
+        "left-behind" => State::LeftBehind,
+        _ => return Err(Error::Corrupt { table: "locations", column: "state", row: location }),
+    };
+    Ok(Occupied { location, table_id: text(row, "table_id")?, warehouse_id: text(row, "warehouse_id")?, state })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_location_lies_in_each_of_its_parents() {
+        assert_eq!(above("gs://b/a/t"), ["gs://b/a/t", "gs://b/a", "gs://b"]);
+        assert_eq!(above("file:///w/t"), ["file:///w/t", "file:///w"]);
+        assert_eq!(above("gs://b"), ["gs://b"]);
+    }
+}

@@ -1,0 +1,1 @@
+"""Puts `tests/` on the import path: `from env import …` works in every test."""

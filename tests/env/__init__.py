@@ -1,0 +1,1 @@
+"""What the tests of Guillemot run on: fetched tools, started services, small clients."""

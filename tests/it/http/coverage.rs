@@ -1,0 +1,41 @@
+//! What `/v1/config` advertises is what is served, and nothing else.
+
+use crate::support::server::{Server, Setting};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+#[tokio::test]
+async fn advertised_and_served_are_the_same() {
+    let server = Server::start(Setting::Local).await;
+    let config = server.get("/config").await.expect(200);
+    let advertised: BTreeSet<String> =
+        config["endpoints"].as_array().unwrap().iter().map(|e| e.as_str().unwrap().to_owned()).collect();
+    assert_eq!(advertised, documented(&serde_json::from_str(&guillemot::api::openapi_json()).unwrap()));
+}
+
+#[tokio::test]
+async fn every_advertised_endpoint_answers_as_the_catalog() {
+    let server = Server::start(Setting::Local).await;
+    let config = server.get("/config").await.expect(200);
+    for endpoint in config["endpoints"].as_array().unwrap() {
+        let (method, path) = endpoint.as_str().unwrap().split_once(' ').unwrap();
+        let path = path.replace("{prefix}", "lake").replace("{namespace}", "none").replace("{table}", "none");
+        let method: reqwest::Method = method.parse().unwrap();
+        let reply = server.send(method.clone(), &format!("/iceberg{path}"), None, &[]).await;
+        assert!(!reply.text.contains("no route for"), "{endpoint}: {}", reply.text);
+        let status = reply.status.as_u16();
+        assert!(status != 405 && status < 500, "{endpoint}: {} {}", reply.status, reply.text);
+    }
+}
+
+/// The catalog's operations in our OpenAPI document, written as in `/v1/config`.
+fn documented(openapi: &Value) -> BTreeSet<String> {
+    let mut operations = BTreeSet::new();
+    for (path, methods) in openapi["paths"].as_object().unwrap() {
+        let Some(path) = path.strip_prefix("/iceberg") else { continue };
+        for method in methods.as_object().unwrap().keys() {
+            operations.insert(format!("{} {path}", method.to_uppercase()));
+        }
+    }
+    operations
+}

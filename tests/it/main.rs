@@ -1,0 +1,13 @@
+//! The integration tests, in one binary: it links once.
+//!
+//! `make test` starts what they need and says where it is: `TEST_POSTGRES_URL`, `TEST_GCS_URL`. A test that misses its
+//! variable fails; none is skipped.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on panics")]
+
+mod architecture;
+mod http;
+mod openapi;
+mod storage;
+mod store;
+mod support;

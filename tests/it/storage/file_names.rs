@@ -1,0 +1,29 @@
+//! The parts of a location that become a file's name.
+
+use bytes::Bytes;
+use guillemot::storage::Location;
+
+use super::Place;
+
+#[tokio::test]
+async fn every_spelling_of_a_local_uri_is_one_file() {
+    let place = Place::file();
+    let path = place.base.strip_prefix("file://").unwrap().to_owned();
+    place.storage.write_new(&format!("file:{path}/x"), Bytes::from_static(b"x")).await.unwrap();
+    for spelling in [format!("file://{path}/x"), format!("file://localhost{path}/x"), format!("{path}/x")] {
+        assert_eq!(place.storage.read(&spelling).await.unwrap(), "x", "{spelling}");
+    }
+}
+
+#[tokio::test]
+async fn any_name_makes_a_file_below_its_folder() {
+    let place = Place::file();
+    let base = Location::parse(&place.base).unwrap();
+    for name in ["t", "..", ".", "a/../../b", "a b", "größe", "%2F", "con", "x#1", "-rf"] {
+        let location = base.child(name).unwrap().child("metadata").unwrap().child("m.json").unwrap();
+        assert!(location.is_under(&base));
+        place.storage.write_new(&location.to_string(), Bytes::from_static(b"x")).await.unwrap();
+        let key = location.to_string().strip_prefix(&format!("{}/", place.base)).unwrap().to_owned();
+        assert_eq!(place.content_of(&key).await.as_deref(), Some(&b"x"[..]), "{name}");
+    }
+}

@@ -1,0 +1,134 @@
+use guillemot::store::locations::{Claim, State, forget_left_behind, forget_table, overlapping};
+use guillemot::store::tables::{Change, Kind, Swap, rename, swap};
+use guillemot::store::{Db, Error};
+
+use super::{WAREHOUSE, create_as, create_table, drop_table, ident, load_table, seed};
+use crate::support::{TestDb, on_both};
+
+on_both!(
+    overlap_is_by_whole_segments,
+    a_deep_location_meets_a_shallow_one,
+    an_exclusive_location_is_given_out_once,
+    a_shared_location_is_only_remembered,
+    a_dropped_table_leaves_its_location_behind,
+    a_renamed_table_keeps_its_location,
+    a_moved_table_has_both_locations,
+    live_is_reported_before_left_behind,
+    what_is_forgotten_is_free,
+);
+
+async fn state_of(db: &Db, location: &str) -> Option<(String, State)> {
+    overlapping(db, location).await.unwrap().map(|found| (found.location, found.state))
+}
+
+async fn at(db: &Db, name: &str, location: &str) {
+    create_as(db, Kind::Table, name, location, Claim::Exclusive).await.unwrap();
+}
+
+async fn overlap_is_by_whole_segments(db: TestDb) {
+    seed(&db, &["ns"]).await;
+    at(&db, "ns.t", "gs://b/a/t").await;
+    for overlaps in ["gs://b/a/t", "gs://b/a/t/x", "gs://b/a/t/x/y", "gs://b/a", "gs://b"] {
+        assert_eq!(state_of(&db, overlaps).await, Some(("gs://b/a/t".to_owned(), State::Live)), "{overlaps}");
+    }
+    for apart in ["gs://b/a/t2", "gs://b/a/t-", "gs://b/a/t0", "gs://b/a/T", "gs://b/a/s", "gs://bb", "s3://b/a/t"] {
+        assert_eq!(state_of(&db, apart).await, None, "{apart}");
+    }
+}
+
+async fn a_deep_location_meets_a_shallow_one(db: TestDb) {
+    seed(&db, &["ns"]).await;
+    at(&db, "ns.t", "gs://b/a").await;
+    let deep = format!("gs://b/a/{}", vec!["x"; 100].join("/"));
+    assert!(state_of(&db, &deep).await.is_some());
+    let refused = create_as(&db, Kind::Table, "ns.u", &deep, Claim::Exclusive).await;
+    assert!(matches!(refused, Err(Error::LocationTaken { taken, .. }) if taken == "gs://b/a"));
+}
+
+async fn an_exclusive_location_is_given_out_once(db: TestDb) {
+    seed(&db, &["ns"]).await;
+    at(&db, "ns.t", "gs://b/a/t").await;
+    for wanted in ["gs://b/a/t", "gs://b/a", "gs://b/a/t/x"] {
+        let refused = create_as(&db, Kind::Table, "ns.u", wanted, Claim::Exclusive).await;
+        assert!(matches!(refused, Err(Error::LocationTaken { taken, .. }) if taken == "gs://b/a/t"));
+    }
+    assert_eq!(load_table(&db, "ns.u").await, None);
+    at(&db, "ns.u", "gs://b/a/t2").await;
+}
+
+async fn a_shared_location_is_only_remembered(db: TestDb) {
+    seed(&db, &["ns"]).await;
+    at(&db, "ns.t", "gs://b/t").await;
+    create_as(&db, Kind::Table, "ns.u", "gs://b/t", Claim::Shared).await.unwrap();
+    create_as(&db, Kind::Table, "ns.v", "gs://b/t/x", Claim::Shared).await.unwrap();
+    drop_table(&db, "ns.t").await.unwrap();
+    assert_eq!(state_of(&db, "gs://b/t").await, Some(("gs://b/t".to_owned(), State::Live)));
+}
+
+async fn a_dropped_table_leaves_its_location_behind(db: TestDb) {
+    seed(&db, &["ns"]).await;
+    create_table(&db, "ns.t").await.unwrap();
+    let dropped = drop_table(&db, "ns.t").await.unwrap();
+    let found = overlapping(&db, "gs://main/ns.t").await.unwrap().unwrap();
+    assert_eq!((found.state, found.table_id, found.warehouse_id.as_str()), (State::LeftBehind, dropped.id, WAREHOUSE));
+    let refused = create_as(&db, Kind::Table, "ns.u", "gs://main/ns.t", Claim::Exclusive).await;
+    assert!(matches!(refused, Err(Error::LocationTaken { .. })));
+}
+
+async fn a_renamed_table_keeps_its_location(db: TestDb) {
+    seed(&db, &["ns"]).await;
+    create_table(&db, "ns.t").await.unwrap();
+    let mut tx = db.begin().await.unwrap();
+    rename(&mut tx, WAREHOUSE, Kind::Table, &ident("ns.t"), &ident("ns.u"), 3).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(state_of(&db, "gs://main/ns.t").await.unwrap().1, State::Live);
+}
+
+async fn move_table(db: &Db, name: &str, location: &str) {
+    let row = load_table(db, name).await.unwrap();
+    let change = Change { uuid: "u", format_version: 2, location, metadata_location: "m", now_ms: 4 };
+    let mut tx = db.begin().await.unwrap();
+    swap(&mut tx, &[Swap { row: &row, change, moved_to: Some(location) }]).await.unwrap();
+    tx.commit().await.unwrap();
+}
+
+async fn a_moved_table_has_both_locations(db: TestDb) {
+    seed(&db, &["ns"]).await;
+    at(&db, "ns.t", "gs://b/one").await;
+    move_table(&db, "ns.t", "gs://b/two").await;
+    assert_eq!(state_of(&db, "gs://b/one").await.unwrap().1, State::LeftBehind);
+    assert_eq!(state_of(&db, "gs://b/two").await.unwrap().1, State::Live);
+    move_table(&db, "ns.t", "gs://b/one").await;
+    assert_eq!(state_of(&db, "gs://b/one").await.unwrap().1, State::Live);
+    assert_eq!(state_of(&db, "gs://b/two").await.unwrap().1, State::LeftBehind);
+    assert_eq!(load_table(&db, "ns.t").await.unwrap().location, "gs://b/one");
+}
+
+async fn live_is_reported_before_left_behind(db: TestDb) {
+    seed(&db, &["ns"]).await;
+    at(&db, "ns.t", "gs://b/t/deep/er").await;
+    drop_table(&db, "ns.t").await.unwrap();
+    create_as(&db, Kind::Table, "ns.z", "gs://b", Claim::Shared).await.unwrap();
+    assert_eq!(state_of(&db, "gs://b/t").await, Some(("gs://b".to_owned(), State::Live)));
+}
+
+async fn what_is_forgotten_is_free(db: TestDb) {
+    seed(&db, &["ns"]).await;
+    at(&db, "ns.t", "gs://b/t").await;
+    at(&db, "ns.u", "gs://b/u").await;
+    let dropped = drop_table(&db, "ns.t").await.unwrap();
+    let mut tx = db.begin().await.unwrap();
+    forget_table(&mut tx, &dropped.id).await.unwrap();
+    // A live location is not forgotten.
+    forget_left_behind(&mut tx, "gs://b/u").await.unwrap();
+    forget_table(&mut tx, "id-of-ns.u").await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(state_of(&db, "gs://b/t").await, None);
+    assert_eq!(state_of(&db, "gs://b/u").await.unwrap().1, State::Live);
+    at(&db, "ns.t", "gs://b/t").await;
+    drop_table(&db, "ns.t").await.unwrap();
+    let mut tx = db.begin().await.unwrap();
+    forget_left_behind(&mut tx, "gs://b/t").await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(state_of(&db, "gs://b/t").await, None);
+}

@@ -1,0 +1,219 @@
+//! A whole server of a test's own: real database, real storage, real HTTP on a free port.
+
+use super::gcs::Bucket;
+use super::postgres::Database;
+use guillemot::app::App;
+use guillemot::clock::{Clock, Ids};
+use guillemot::config::{Config, Settings};
+use guillemot::server;
+use reqwest::header::HeaderMap;
+use reqwest::{Client, Method, StatusCode};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::sync::oneshot;
+
+/// Where a server's state and files are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Setting {
+    /// SQLite and a local folder.
+    Local,
+    /// PostgreSQL and a bucket in the GCS emulator.
+    Production,
+}
+
+/// Runs each case, an `async fn(Server)`, on SQLite with a local folder and on PostgreSQL with the GCS emulator.
+macro_rules! on_both_servers {
+    ($($case:ident),+ $(,)?) => {
+        mod local {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $case() {
+                use $crate::support::server::{Server, Setting};
+                super::$case(Server::start(Setting::Local).await).await;
+            })+
+        }
+        mod production {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $case() {
+                use $crate::support::server::{Server, Setting};
+                super::$case(Server::start(Setting::Production).await).await;
+            })+
+        }
+    };
+}
+pub(crate) use on_both_servers;
+
+/// A running server and a client for it.
+pub(crate) struct Server {
+    pub(crate) base: String,
+    pub(crate) app: App,
+    pub(crate) warehouse: String,
+    client: Client,
+    _stop: oneshot::Sender<()>,
+    _places: Places,
+}
+
+/// What goes away with the server.
+#[derive(Default)]
+struct Places {
+    _folder: Option<TempDir>,
+    _database: Option<Database>,
+    _bucket: Option<Bucket>,
+}
+
+/// What came back.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) text: String,
+}
+
+impl Reply {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|e| panic!("{e}: {} {}", self.status, self.text))
+    }
+
+    /// Demands a status, and answers the body.
+    pub(crate) fn expect(&self, status: u16) -> Value {
+        assert_eq!(self.status.as_u16(), status, "{}", self.text);
+        if self.text.is_empty() { Value::Null } else { self.json() }
+    }
+
+    /// Demands an Iceberg error, and answers its message.
+    pub(crate) fn error(&self, status: u16, kind: &str) -> String {
+        let error = self.expect(status)["error"].clone();
+        assert_eq!(
+            (error["type"].as_str(), error["code"].as_u64()),
+            (Some(kind), Some(status.into())),
+            "{}",
+            self.text
+        );
+        error["message"].as_str().unwrap().to_owned()
+    }
+}
+
+impl Server {
+    pub(crate) async fn start(setting: Setting) -> Self {
+        Self::start_with(setting, |_| ()).await
+    }
+
+    /// Starts a server whose settings are changed first.
+    pub(crate) async fn start_with(setting: Setting, change: impl FnOnce(&mut Settings)) -> Self {
+        let (mut settings, places) = match setting {
+            Setting::Local => local(),
+            Setting::Production => production().await,
+        };
+        change(&mut settings);
+        let config = settings.resolve().unwrap();
+        Self::serve(config, places).await
+    }
+
+    async fn serve(config: Config, places: Places) -> Self {
+        let warehouse = config.warehouses[0].location.clone();
+        let listener = server::bind(&config).await.unwrap();
+        let base = format!("http://{}", listener.local_addr().unwrap());
+        let app = server::build_with(config, Clock::System, Ids::Random).await.unwrap();
+        let (stop, stopped) = oneshot::channel();
+        let serving = server::serve(listener, app.clone(), async { drop(stopped.await) });
+        tokio::spawn(async { serving.await.unwrap() });
+        Self { base, app, warehouse, client: Client::new(), _stop: stop, _places: places }
+    }
+
+    /// Sends a request to any path.
+    pub(crate) async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<Value>,
+        headers: &[(&str, &str)],
+    ) -> Reply {
+        let mut request = self.client.request(method, format!("{}{path}", self.base));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        if let Some(body) = body {
+            request = request.header("content-type", "application/json").body(body.to_string());
+        }
+        let response = request.send().await.unwrap();
+        let (status, headers) = (response.status(), response.headers().clone());
+        Reply { status, headers, text: response.text().await.unwrap() }
+    }
+
+    /// Sends bytes as they are.
+    pub(crate) async fn send_raw(&self, method: Method, path: &str, body: Vec<u8>) -> Reply {
+        let response = self.client.request(method, format!("{}{path}", self.base)).body(body).send().await.unwrap();
+        let (status, headers) = (response.status(), response.headers().clone());
+        Reply { status, headers, text: response.text().await.unwrap() }
+    }
+
+    /// The content encoding and the bytes of a reply.
+    pub(crate) async fn get_raw(&self, path: &str, accept_encoding: &str) -> (Option<String>, Vec<u8>) {
+        let request = self.client.get(format!("{}{path}", self.base)).header("accept-encoding", accept_encoding);
+        let response = request.send().await.unwrap();
+        let encoding = response.headers().get("content-encoding").map(|value| value.to_str().unwrap().to_owned());
+        (encoding, response.bytes().await.unwrap().to_vec())
+    }
+
+    /// Makes the server read every metadata file anew.
+    pub(crate) async fn forget_files(&self) {
+        self.app.metadata.clear().await;
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Reply {
+        self.send(Method::GET, &format!("/iceberg/v1{path}"), None, &[]).await
+    }
+
+    pub(crate) async fn head(&self, path: &str) -> Reply {
+        self.send(Method::HEAD, &format!("/iceberg/v1{path}"), None, &[]).await
+    }
+
+    pub(crate) async fn delete(&self, path: &str) -> Reply {
+        self.send(Method::DELETE, &format!("/iceberg/v1{path}"), None, &[]).await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: Value) -> Reply {
+        self.send(Method::POST, &format!("/iceberg/v1{path}"), Some(body), &[]).await
+    }
+
+    /// Creates the namespace `ns`.
+    pub(crate) async fn namespace(&self) {
+        self.post("/namespaces", json!({"namespace": ["ns"]})).await.expect(200);
+    }
+
+    /// Creates a table in `ns`, and answers its `LoadTableResult`.
+    pub(crate) async fn table(&self, name: &str, version: u8) -> Value {
+        let body = json!({"name": name, "schema": schema(), "properties": {"format-version": version.to_string()}});
+        self.post("/namespaces/ns/tables", body).await.expect(200)
+    }
+}
+
+fn local() -> (Settings, Places) {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = Settings {
+        listen: Some("127.0.0.1:0".into()),
+        database_url: Some(format!("sqlite://{}", folder.path().join("test.db").display())),
+        warehouse: vec![format!("lake=file://{}", folder.path().join("lake").display())],
+        ..Settings::default()
+    };
+    (settings, Places { _folder: Some(folder), ..Places::default() })
+}
+
+async fn production() -> (Settings, Places) {
+    let (database, bucket) = (Database::create().await, Bucket::create().await);
+    let settings = Settings {
+        listen: Some("127.0.0.1:0".into()),
+        database_url: Some(database.url().to_owned()),
+        warehouse: vec![format!("lake={}", bucket.uri())],
+        gcs_endpoint: Some(bucket.server().to_owned()),
+        ..Settings::default()
+    };
+    (settings, Places { _database: Some(database), _bucket: Some(bucket), ..Places::default() })
+}
+
+/// The schema of the tests' tables.
+pub(crate) fn schema() -> Value {
+    json!({"type": "struct", "schema-id": 0, "fields": [
+        {"id": 7, "name": "id", "required": true, "type": "long"},
+        {"id": 9, "name": "data", "required": false, "type": "string"}
+    ]})
+}
