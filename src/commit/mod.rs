@@ -46,7 +46,7 @@ pub enum Error {
     #[error("{0}")]
     Invalid(String),
     /// What the commit adds would corrupt the table.
-    #[error("{}", .0.message())]
+    #[error("{}", refusal(.0))]
     Refused(Box<validate::Report>),
     /// A file that the request depends on is not where it was named.
     #[error("Failed to open input stream for file: {0}")]
@@ -109,4 +109,12 @@ impl Error {
             }
         }
     }
+}
+
+/// Every broken rule in a sentence of its own; the same is in the error object's `violations`.
+fn refusal(report: &validate::Report) -> String {
+    let broken: Vec<&str> = report.refused.iter().map(|violation| violation.message.as_str()).collect();
+    let more = report.refused_count.saturating_sub(broken.len());
+    let rest = if more == 0 { String::new() } else { format!("; and {more} more") };
+    format!("Invalid commit, nothing was changed: {}{rest}", broken.join("; "))
 }

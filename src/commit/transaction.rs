@@ -10,9 +10,9 @@
 use crate::app::{App, Warehouse};
 use crate::commit::files::{NewFile, next_file};
 use crate::commit::load::{keep, load_table};
-use crate::commit::location::check_metadata;
+use crate::commit::location::{check_metadata, choose};
 use crate::commit::{Error, Stored};
-use crate::spec::{self, AddedSnapshot, Base, CommitTableRequest, TableIdent, TableMetadata};
+use crate::spec::{self, AddedSnapshot, Base, CommitTableRequest, TableIdent, TableMetadata, TableUpdate};
 use crate::storage::Location;
 use crate::store::locations::Claim;
 use crate::store::tables::{self, Change, Kind, NewTable, Swap, TableRow};
@@ -181,12 +181,28 @@ async fn prepare_create(
         None => {}
     }
     let now_ms = app.clock.now_ms();
-    let applied = spec::apply(None, &change.request.updates, now_ms)?;
+    let updates = complete(app, warehouse, change).await?;
+    let applied = spec::apply(None, &updates, now_ms)?;
     let mut metadata = applied.metadata;
     let location_key = Some(check_metadata(warehouse, &metadata)?);
     validated.check(app, warehouse, None, &mut metadata, &applied.added_snapshots).await?;
     let new = New { ident: &change.ident, id: app.ids.uuid(), previous: None, location_key, dropped: Vec::new() };
     Ok(Prepared::Create(Box::new(write(app, new, metadata, now_ms)?)))
+}
+
+/// The updates of a create, with the uuid and the location that a client may have left to the catalog.
+async fn complete(app: &App, warehouse: &Warehouse, change: &TableChange) -> Result<Vec<TableUpdate>, Error> {
+    let given = &change.request.updates;
+    let mut updates = Vec::with_capacity(given.len() + 2);
+    if !given.iter().any(|update| matches!(update, TableUpdate::AssignUuid { .. })) {
+        updates.push(TableUpdate::AssignUuid { uuid: app.ids.uuid() });
+    }
+    if !given.iter().any(|update| matches!(update, TableUpdate::SetLocation { .. })) {
+        let location = choose(app, warehouse, &change.ident, None).await?.location;
+        updates.push(TableUpdate::SetLocation { location });
+    }
+    updates.extend(given.iter().cloned());
+    Ok(updates)
 }
 
 fn same_metadata_path(old: &TableMetadata, new: &TableMetadata) -> bool {
@@ -234,46 +250,30 @@ impl Validated {
         metadata: &mut TableMetadata,
         added: &[AddedSnapshot],
     ) -> Result<(), Error> {
-        for snapshot in added {
-            let end = match self.row_id_ends.get(&snapshot.snapshot_id) {
-                Some(end) => *end,
-                None => self.check_new(app, warehouse, base, metadata, snapshot).await?,
-            };
-            if let Some(end) = end {
-                metadata.raise_next_row_id(end);
-            }
-        }
-        Ok(())
-    }
-
-    async fn check_new(
-        &mut self,
-        app: &App,
-        warehouse: &Warehouse,
-        base: Option<&TableMetadata>,
-        metadata: &TableMetadata,
-        snapshot: &AddedSnapshot,
-    ) -> Result<Option<i64>, Error> {
+        let new: Vec<AddedSnapshot> =
+            added.iter().filter(|snapshot| !self.row_id_ends.contains_key(&snapshot.snapshot_id)).copied().collect();
         let reader = app.scoped(warehouse);
-        let added = std::slice::from_ref(snapshot);
-        let report = validate::snapshots(&reader, &app.manifests, &warehouse.levels, base, metadata, added)
-            .await
-            .map_err(|unavailable| Error::StorageUnavailable {
-                location: unavailable.location.clone(),
-                source: Box::new(unavailable),
-            })?;
+        let verdict = validate::snapshots(&reader, &app.manifests, &warehouse.levels, base, metadata, &new).await;
+        let report = verdict.map_err(|unavailable| Error::StorageUnavailable {
+            location: unavailable.location.clone(),
+            source: Box::new(unavailable),
+        })?;
         note(&report);
         if !report.refused.is_empty() {
             return Err(Error::Refused(Box::new(report)));
         }
-        self.row_id_ends.insert(snapshot.snapshot_id, report.row_id_end);
-        Ok(report.row_id_end)
+        self.row_id_ends.extend(new.iter().map(|snapshot| (snapshot.snapshot_id, report.row_id_end)));
+        for end in added.iter().filter_map(|snapshot| self.row_id_ends.get(&snapshot.snapshot_id).copied().flatten()) {
+            metadata.raise_next_row_id(end);
+        }
+        Ok(())
     }
 }
 
 /// Counts a verdict, and logs what was found but not refused.
 fn note(report: &validate::Report) {
     for violation in &report.refused {
+        tracing::info!(rule = violation.rule, object = violation.object, "refused: {}", violation.message);
         metrics::counter!("guillemot_rule_refusals_total", "rule" => violation.rule).increment(1);
     }
     for violation in &report.warnings {

@@ -8,6 +8,10 @@ use super::json::Object;
 use super::requirement::TableRequirement;
 use super::update::TableUpdate;
 
+/// Most updates of a request, those not counted that add or remove snapshots: expiry sends one for every snapshot.
+/// Some updates look at all objects of their kind, so that the time they take grows with the square of their number.
+const MAX_UPDATES: usize = 10_000;
+
 /// A commit to one table: what must hold, then what changes.
 #[derive(Debug, Clone)]
 pub struct CommitTableRequest {
@@ -40,11 +44,10 @@ impl CommitTableRequest {
         let identifier = object.optional_raw("identifier").map(|raw| TableIdent::parse(&raw)).transpose()?;
         let requirements = object.optional_array("requirements")?.unwrap_or_default();
         let updates = object.optional_array("updates")?.unwrap_or_default();
-        Ok(Self {
-            identifier,
-            requirements: requirements.iter().map(|raw| TableRequirement::parse(raw)).collect::<Result<_>>()?,
-            updates: updates.iter().map(|raw| TableUpdate::parse(raw)).collect::<Result<_>>()?,
-        })
+        let requirements = requirements.iter().map(|raw| TableRequirement::parse(raw)).collect::<Result<_>>()?;
+        let updates: Vec<_> = updates.iter().map(|raw| TableUpdate::parse(raw)).collect::<Result<_>>()?;
+        check_number(&updates)?;
+        Ok(Self { identifier, requirements, updates })
     }
 
     /// Whether the commit creates the table: its one kind of requirement is `assert-create`.
@@ -62,5 +65,33 @@ impl CommitTableRequest {
         }
         let others: Vec<_> = others.into_iter().map(TableRequirement::kind).collect();
         Err(Error::invalid(format!("Invalid create requirements: [{}]", others.join(", "))))
+    }
+}
+
+fn check_number(updates: &[TableUpdate]) -> Result<()> {
+    let is_counted = |update: &&TableUpdate| {
+        !matches!(update, TableUpdate::AddSnapshot { .. } | TableUpdate::RemoveSnapshots { .. })
+    };
+    match updates.iter().filter(is_counted).count() {
+        ..=MAX_UPDATES => Ok(()),
+        found => Err(Error::invalid(format!("Too many updates in one request: {found} > {MAX_UPDATES}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_updates_is_bounded() {
+        let request = |update: &str, times: usize| {
+            let body = format!("{{\"updates\":[{}]}}", vec![update; times].join(","));
+            CommitTableRequest::parse(body.as_bytes())
+        };
+        let set = r#"{"action":"set-location","location":"l"}"#;
+        assert!(request(set, MAX_UPDATES).is_ok());
+        assert!(request(set, MAX_UPDATES + 1).is_err());
+        let expire = r#"{"action":"remove-snapshots","snapshot-ids":[1]}"#;
+        assert!(request(expire, 2 * MAX_UPDATES).is_ok());
     }
 }

@@ -22,6 +22,8 @@ pub mod snapshot;
 pub mod sort;
 pub mod statistics;
 pub mod table;
+#[cfg(test)]
+mod testing;
 pub mod transform;
 pub mod types;
 pub mod update;

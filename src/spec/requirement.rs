@@ -134,3 +134,6 @@ fn equal(what: &str, expected: i32, actual: i32) -> Result<()> {
 fn failed(what: &str) -> Error {
     Error::conflict(format!("Requirement failed: {what}"))
 }
+
+#[cfg(test)]
+mod tests;

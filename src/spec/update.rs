@@ -116,7 +116,12 @@ impl TableUpdate {
             "set-default-sort-order" => {
                 Self::SetDefaultSortOrder { sort_order_id: object.required_i32("sort-order-id")? }
             }
-            "add-snapshot" => Self::AddSnapshot { snapshot: Snapshot::parse(object.required_raw("snapshot")?)? },
+            "add-snapshot" => {
+                // Read as an object and written again, so that no two readers of the table take different ones of two
+                // members with one name.
+                let snapshot = object.required_object("snapshot")?;
+                Self::AddSnapshot { snapshot: Snapshot::parse(snapshot.to_raw())? }
+            }
             "set-snapshot-ref" => Self::SetSnapshotRef {
                 ref_name: object.required_str("ref-name")?,
                 reference: SnapshotRef::take(object)?,

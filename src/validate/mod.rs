@@ -1,69 +1,84 @@
-//! stub
+//! Validation: opens what a commit adds, and says which rules it breaks.
+//!
+//! A catalog is the one place that every engine's commit passes. Engines disagree about what they check when they
+//! read, so a file that one of them writes wrong gives different rows in different engines. Here every file that a new
+//! snapshot adds is read before the snapshot becomes part of the table: manifest list, manifests, Puffin footers,
+//! deletion vectors.
+//!
+//! First facts, then rules: [`gather`] reads through the trait [`ReadBytes`], and each rule is a pure function over
+//! what was gathered ([`catalogue`] lists them all). A rule is passed, broken (refused or warned about, by its
+//! [`Level`]), or not checked, with the reason; nothing is skipped silently.
+
+mod cache;
+mod facts;
+mod gather;
+mod levels;
+mod read;
+mod report;
+mod rules;
+#[cfg(test)]
+mod tests;
+
+pub use cache::Cache;
+pub use levels::{Error as LevelError, Level, Levels};
+pub use read::{ReadBytes, ReadError, Unavailable};
+pub use report::{NotChecked, Report, Violation};
+pub use rules::{Reads, Rule};
+
+use facts::{Facts, Origin};
+use gather::{Context, Source};
+
 use crate::spec::{AddedSnapshot, TableMetadata};
-use bytes::Bytes;
-use std::future::Future;
-use std::ops::Range;
-#[derive(Debug, Clone, Default)]
-pub struct Levels;
-#[derive(Debug, thiserror::Error)]
-#[error("x")]
-pub struct UnknownRule;
-impl Levels {
-    pub fn set(&mut self, _: &str, _: &str) -> Result<(), UnknownRule> {
-        Ok(())
-    }
+
+/// Every rule, from the manifest list down to the bits of a deletion vector.
+pub fn catalogue() -> impl Iterator<Item = &'static Rule> {
+    rules::all()
 }
-#[derive(Debug, Clone, serde::Serialize)]
-pub struct Violation {
-    pub rule: &'static str,
-    pub object: String,
-    pub message: String,
-}
-#[derive(Debug)]
-pub struct NotChecked {
-    pub rule: &'static str,
-    pub object: String,
-    pub reason: String,
-}
-#[derive(Debug, Default)]
-pub struct Report {
-    pub refused: Vec<Violation>,
-    pub warnings: Vec<Violation>,
-    pub not_checked: Vec<NotChecked>,
-    pub row_id_end: Option<i64>,
-}
-impl Report {
-    pub fn message(&self) -> String {
-        String::new()
-    }
-}
-#[derive(Debug)]
-pub enum ReadError {
-    X,
-}
-pub trait ReadBytes: Send + Sync {
-    fn size(&self, l: &str) -> impl Future<Output = Result<u64, ReadError>> + Send;
-    fn read(&self, l: &str, r: Option<Range<u64>>) -> impl Future<Output = Result<Bytes, ReadError>> + Send;
-}
-#[derive(Debug)]
-pub struct Cache;
-impl Cache {
-    pub fn new(_: u64) -> Self {
-        Self
-    }
-}
-#[derive(Debug, thiserror::Error)]
-#[error("x")]
-pub struct Unavailable {
-    pub location: String,
-}
+
+/// Judges the snapshots that a commit adds, in the order in which it adds them; a later one may have an earlier one as
+/// its parent. `base` is the table before the commit (none for a new table), `new` the table after it.
+///
+/// The verdict holds as long as the files exist: they are immutable, so it need not be repeated when a lost swap is
+/// tried again.
+///
+/// # Errors
+/// [`Unavailable`] if storage did not answer: then there is no verdict, and nothing has changed.
 pub async fn snapshots<R: ReadBytes>(
-    _: &R,
-    _: &Cache,
-    _: &Levels,
-    _: Option<&TableMetadata>,
-    _: &TableMetadata,
-    _: &[AddedSnapshot],
+    reader: &R,
+    cache: &Cache,
+    levels: &Levels,
+    base: Option<&TableMetadata>,
+    new: &TableMetadata,
+    added: &[AddedSnapshot],
 ) -> Result<Report, Unavailable> {
-    Ok(Report::default())
+    let source = Source::new(reader, cache);
+    let mut report = Report::default();
+    for added in added {
+        let Some(snapshot) = new.snapshot(added.snapshot_id) else { continue };
+        let context = Context { source: &source, levels, table: new, snapshot, format_version: added.format_version };
+        let gathered = gather::gather(&context).await?;
+        let end = gathered.facts.as_ref().and_then(row_id_end);
+        report.row_id_end = report.row_id_end.max(end);
+        rules::check(gathered, levels, &mut report);
+    }
+    if let Some(base) = base {
+        let facts = gather::removed(&source, levels, base, new, &mut report.not_checked).await?;
+        rules::check_removed(&facts, levels, &mut report);
+    }
+    if report.refused.is_empty() {
+        source.keep().await;
+    }
+    Ok(report)
+}
+
+/// The end of the row ids that a manifest list assigns: by the counts that Iceberg's writers reserve ids by, or by the
+/// rows themselves where those are more. Where the parent's list is not known, every manifest counts.
+fn row_id_end(facts: &Facts<'_>) -> Option<i64> {
+    let exact = facts.row_ranges.iter().map(|range| range.start.saturating_add(range.rows));
+    let assigned = facts
+        .rows()
+        .filter(|(file, origin)| gather::is_assigned_now(facts, file, *origin) || *origin == Origin::NotSearched);
+    let reserved = assigned.filter_map(|(file, _)| file.first_row_id?.checked_add(file.live_rows()?));
+    let reserved: Vec<i64> = if facts.format_version < 3 { Vec::new() } else { reserved.collect() };
+    exact.chain(reserved).max()
 }

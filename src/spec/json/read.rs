@@ -43,9 +43,9 @@ impl Object {
     readers!(required_i64s, optional_i64s, present_i64s, Vec<i64>, "list", i64s_of);
     readers!(required_string_map, optional_string_map, present_string_map, Vec<(String, String)>, "map", string_map_of);
 
-    /// Takes a member that must be there, as its text.
+    /// Takes a member that must be there and not null, as its text.
     pub fn required_raw(&mut self, key: &str) -> Result<Raw> {
-        self.take(key).ok_or_else(|| Error::invalid(format!("Cannot parse missing field: {key}")))
+        self.optional_raw(key).ok_or_else(|| Error::invalid(format!("Cannot parse missing field: {key}")))
     }
 
     /// Takes a member that may be missing or null, as its text.

@@ -93,6 +93,7 @@ pub(super) struct Change<'a> {
     /// Places of removed snapshots, which leave the list at the end.
     pub(super) removed: HashSet<usize>,
     pub(super) added: Vec<AddedSnapshot>,
+    pub(super) added_ids: HashSet<i64>,
     /// Added snapshots that `main` was set to.
     pub(super) were_main: HashSet<i64>,
 }
@@ -134,7 +135,7 @@ impl Numbers {
 
     /// Whether an object of this number once was there, if it is not now.
     pub(super) fn was_used(&self, id: i32) -> bool {
-        id <= self.highest
+        (0..=self.highest).contains(&id)
     }
 }
 
@@ -156,6 +157,7 @@ impl<'a> Change<'a> {
             snapshots: metadata.snapshots.iter().enumerate().map(place).collect(),
             removed: HashSet::new(),
             added: Vec::new(),
+            added_ids: HashSet::new(),
             were_main: HashSet::new(),
             base,
             metadata,

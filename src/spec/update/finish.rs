@@ -7,6 +7,7 @@ use indexmap::IndexMap;
 use super::apply::{Applied, Change};
 use crate::spec::error::{Error, Result};
 use crate::spec::history::{CLOCK_TOLERANCE_MS, MetadataLogEntry, SnapshotLogEntry, is_before};
+use crate::spec::snapshot::Snapshot;
 
 /// How many entries the metadata log keeps.
 const PREVIOUS_VERSIONS_MAX: &str = "write.metadata.previous-versions-max";
@@ -16,6 +17,9 @@ const DEFAULT_PREVIOUS_VERSIONS_MAX: usize = 100;
 
 impl Change<'_> {
     pub(super) fn finish(mut self) -> Result<Applied> {
+        if self.base.is_none() && self.metadata.table_uuid.is_empty() {
+            return Err(Error::invalid("Cannot create a table without a uuid"));
+        }
         self.drop_removed_snapshots();
         self.trim_snapshot_log()?;
         self.check_times()?;
@@ -95,8 +99,8 @@ impl Change<'_> {
     /// Check 20: the key that an added snapshot names is there, from before or from the same request.
     fn check_keys(&self) -> Result<()> {
         let keys: HashSet<&str> = self.metadata.encryption_keys.iter().map(|key| key.key_id.as_str()).collect();
-        let added: HashSet<i64> = self.added.iter().map(|added| added.snapshot_id).collect();
-        for snapshot in self.metadata.snapshots.iter().filter(|snapshot| added.contains(&snapshot.snapshot_id)) {
+        let is_added = |snapshot: &&Snapshot| self.added_ids.contains(&snapshot.snapshot_id);
+        for snapshot in self.metadata.snapshots.iter().filter(is_added) {
             if let Some(key) = snapshot.key_id.as_deref().filter(|key| !keys.contains(key)) {
                 let id = snapshot.snapshot_id;
                 return Err(Error::invalid(format!("Cannot find encryption key {key} of snapshot {id}")));

@@ -34,7 +34,7 @@ impl Change<'_> {
     fn set_current(&mut self, id: i64, at: usize) {
         self.metadata.current_snapshot_id = Some(id);
         let own_time = self.metadata.snapshots.get(at).map(|snapshot| snapshot.timestamp_ms);
-        let is_added = self.added.iter().any(|added| added.snapshot_id == id);
+        let is_added = self.added_ids.contains(&id);
         if is_added {
             self.were_main.insert(id);
         }

@@ -32,6 +32,7 @@ impl Change<'_> {
         self.metadata.last_sequence_number = self.metadata.last_sequence_number.max(snapshot.sequence_number);
         self.snapshots.insert(id, self.metadata.snapshots.len());
         self.metadata.snapshots.push(snapshot.clone());
+        self.added_ids.insert(id);
         self.added.push(AddedSnapshot { snapshot_id: id, format_version });
         self.changed = true;
         Ok(())

@@ -1,0 +1,306 @@
+//! Finds the data files that deletes refer to: in what the snapshot wrote, in what it carries, in its history.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use crate::manifest::{FieldSummary, ManifestContent, ManifestFile, ManifestList, Partition, Value};
+use crate::spec::{PartitionSpec, TableMetadata};
+use crate::validate::cache::{Index, PathKey};
+use crate::validate::facts::{DataFileFacts, DataFileState, Facts, Origin};
+use crate::validate::read::{ReadBytes, Unavailable};
+
+use super::source::{CONCURRENT_READS, Fault, indexes};
+use super::{Context, Notes};
+
+/// How many carried data manifests one snapshot's deletes may cost to read, and how many bytes of them.
+const MOST_MANIFESTS: usize = 2_000;
+const MOST_BYTES: i64 = 1 << 30;
+/// How many ancestors are searched for a data file that is not live.
+const MOST_ANCESTORS: usize = 100;
+
+/// A data file that a delete refers to.
+#[derive(Debug, Clone)]
+pub(super) struct Wanted {
+    pub(super) path: Box<str>,
+    /// Spec and partition of the delete, which should be the data file's.
+    pub(super) spec_id: i32,
+    pub(super) partition: Partition,
+    /// Whether it must be found wherever it is: for a delete that is new. Else it is enough to know whether it is live
+    /// in the delete's own partition.
+    pub(super) thorough: bool,
+}
+
+/// Looks up data files by path.
+pub(super) async fn find<R: ReadBytes>(
+    context: &Context<'_, R>,
+    facts: &Facts<'_>,
+    wanted: Vec<Wanted>,
+    notes: &mut Notes,
+) -> Result<HashMap<Box<str>, DataFileState>, Unavailable> {
+    let mut found = HashMap::new();
+    if wanted.is_empty() {
+        return Ok(found);
+    }
+    let mut search = Search::new(context, wanted);
+    search.in_new_manifests(facts, &mut found);
+    let carried: Vec<&ManifestFile> = carried_data(facts).collect();
+    search.in_manifests(&carried, true, &mut found, notes).await?;
+    search.missing.retain(|_, wanted| wanted.thorough);
+    search.in_manifests(&carried, false, &mut found, notes).await?;
+    search.in_ancestors(&mut found, notes).await?;
+    for wanted in search.missing.into_values() {
+        let state = if search.incomplete { DataFileState::NotSearched } else { DataFileState::Unknown };
+        found.insert(wanted.path, state);
+    }
+    Ok(found)
+}
+
+/// Data manifests of the list that this snapshot did not write, those with the newest files first.
+fn carried_data<'a>(facts: &'a Facts<'_>) -> impl Iterator<Item = &'a ManifestFile> {
+    let mut rows: Vec<&ManifestFile> = facts
+        .rows()
+        .filter(|(file, origin)| *origin != Origin::New && is_live_data(file))
+        .map(|(file, _)| file)
+        .collect();
+    rows.sort_by_key(|file| std::cmp::Reverse(file.sequence_number));
+    rows.into_iter()
+}
+
+fn is_live_data(file: &ManifestFile) -> bool {
+    file.content == ManifestContent::Data && file.may_be_live()
+}
+
+struct Search<'a, R> {
+    context: &'a Context<'a, R>,
+    missing: HashMap<PathKey, Wanted>,
+    /// Manifests that were looked into.
+    seen: HashSet<Box<str>>,
+    manifests_left: usize,
+    bytes_left: i64,
+    /// Whether some manifest that may hold a missing file was not looked into.
+    incomplete: bool,
+}
+
+impl<'a, R: ReadBytes> Search<'a, R> {
+    fn new(context: &'a Context<'a, R>, wanted: Vec<Wanted>) -> Self {
+        let keys = context.source.keys();
+        let missing = wanted.into_iter().map(|wanted| (keys.key(&wanted.path), wanted)).collect();
+        let (seen, incomplete) = (HashSet::new(), false);
+        Self { context, missing, seen, manifests_left: MOST_MANIFESTS, bytes_left: MOST_BYTES, incomplete }
+    }
+
+    fn in_new_manifests(&mut self, facts: &Facts<'_>, found: &mut HashMap<Box<str>, DataFileState>) {
+        let keys = self.context.source.keys();
+        let mut removed = Vec::new();
+        for new in &facts.manifests {
+            let Some(file) = facts.row(new).filter(|file| file.content == ManifestContent::Data) else { continue };
+            for entry in &new.manifest.entries {
+                let key = keys.key(&entry.data_file.file_path);
+                if !self.missing.contains_key(&key) {
+                    continue;
+                }
+                if !entry.is_live() {
+                    removed.push(key);
+                    continue;
+                }
+                let data_file = DataFileFacts {
+                    spec_id: file.partition_spec_id,
+                    partition: entry.data_file.partition.clone(),
+                    record_count: entry.data_file.record_count,
+                    sequence_number: entry.sequence_number.unwrap_or(file.sequence_number),
+                };
+                self.found(key, DataFileState::Live(data_file), found);
+            }
+        }
+        for key in removed {
+            self.found(key, DataFileState::Removed { by: "this snapshot".to_owned() }, found);
+        }
+    }
+
+    fn found(&mut self, key: PathKey, state: DataFileState, found: &mut HashMap<Box<str>, DataFileState>) {
+        if let Some(wanted) = self.missing.remove(&key) {
+            found.insert(wanted.path, state);
+        }
+    }
+
+    /// Looks into carried manifests; with `prune` only into those that can hold a file of the delete's partition.
+    async fn in_manifests(
+        &mut self,
+        files: &[&ManifestFile],
+        prune: bool,
+        found: &mut HashMap<Box<str>, DataFileState>,
+        notes: &mut Notes,
+    ) -> Result<(), Unavailable> {
+        for (file, index) in self.look_into(files, prune, notes).await? {
+            for key in self.keys_in(&index, file) {
+                if let Some(data_file) = index.data_file(key, file) {
+                    self.found(key, DataFileState::Live(data_file), found);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Follows the snapshot's parents; a file that was live in one of them is removed, not unknown.
+    async fn in_ancestors(
+        &mut self,
+        found: &mut HashMap<Box<str>, DataFileState>,
+        notes: &mut Notes,
+    ) -> Result<(), Unavailable> {
+        let table = self.context.table;
+        let mut next = self.context.snapshot.parent_snapshot_id;
+        for _ in 0..MOST_ANCESTORS {
+            let Some(ancestor) = next.and_then(|id| table.snapshot(id)) else { return Ok(()) };
+            if self.missing.is_empty() {
+                return Ok(());
+            }
+            next = ancestor.parent_snapshot_id;
+            let Some(location) = ancestor.manifest_list.as_deref() else { continue };
+            let list: Arc<ManifestList> = match self.context.source.list(location).await {
+                Ok(list) => list,
+                Err(fault) => {
+                    self.not_read(location, fault, notes)?;
+                    continue;
+                }
+            };
+            let files: Vec<&ManifestFile> = list.manifests.iter().filter(|file| is_live_data(file)).collect();
+            let by = format!("a snapshot after {}", ancestor.snapshot_id);
+            for (file, index) in self.look_into(&files, true, notes).await? {
+                for key in self.keys_in(&index, file) {
+                    self.found(key, DataFileState::Removed { by: by.clone() }, found);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The missing files that an index holds.
+    fn keys_in(&self, index: &Index, file: &ManifestFile) -> Vec<PathKey> {
+        self.missing.keys().copied().filter(|key| index.data_file(*key, file).is_some()).collect()
+    }
+
+    /// Indexes of those manifests that may hold a missing file: what is known already, then what must be read, as far
+    /// as the budget goes. Reading stops when all files are found in what was read.
+    async fn look_into<'f>(
+        &mut self,
+        files: &[&'f ManifestFile],
+        prune: bool,
+        notes: &mut Notes,
+    ) -> Result<Vec<(&'f ManifestFile, Arc<Index>)>, Unavailable> {
+        let mut indexed = Vec::new();
+        let mut unread = Vec::new();
+        let mut sought: HashSet<PathKey> = self.missing.keys().copied().collect();
+        for file in files {
+            if self.seen.contains(&file.manifest_path) || !self.may_hold(file, prune, &sought) {
+                continue;
+            }
+            match self.context.source.known_index(file).await {
+                Ok(Some(index)) => self.note_index(file, index, &mut sought, &mut indexed),
+                Ok(None) => unread.push(*file),
+                Err(fault) => self.not_read(&file.manifest_path, fault, notes)?,
+            }
+        }
+        let mut unread = unread.into_iter();
+        loop {
+            let batch = self.next_batch(&mut unread, prune, &sought, notes);
+            if batch.is_empty() {
+                return Ok(indexed);
+            }
+            for (file, read) in batch.iter().zip(indexes(self.context.source, &batch).await) {
+                match read {
+                    Ok(index) => self.note_index(file, index, &mut sought, &mut indexed),
+                    Err(fault) => self.not_read(&file.manifest_path, fault, notes)?,
+                }
+            }
+        }
+    }
+
+    fn note_index<'f>(
+        &mut self,
+        file: &'f ManifestFile,
+        index: Arc<Index>,
+        sought: &mut HashSet<PathKey>,
+        indexed: &mut Vec<(&'f ManifestFile, Arc<Index>)>,
+    ) {
+        self.seen.insert(file.manifest_path.clone());
+        let before = sought.len();
+        sought.retain(|key| index.data_file(*key, file).is_none());
+        if sought.len() < before {
+            indexed.push((file, index));
+        }
+    }
+
+    fn next_batch<'f>(
+        &mut self,
+        unread: &mut impl Iterator<Item = &'f ManifestFile>,
+        prune: bool,
+        sought: &HashSet<PathKey>,
+        notes: &mut Notes,
+    ) -> Vec<&'f ManifestFile> {
+        let mut batch = Vec::new();
+        for file in unread {
+            if !self.may_hold(file, prune, sought) {
+                continue;
+            }
+            if file.encrypted {
+                self.incomplete = true;
+                notes.skip("dv-*", &file.manifest_path, "the data manifest is encrypted");
+                continue;
+            }
+            if self.manifests_left == 0 || self.bytes_left < file.manifest_length {
+                self.incomplete = true;
+                notes.skip("dv-*", &file.manifest_path, "no more data manifests are read for one commit (cost)");
+                break;
+            }
+            self.manifests_left -= 1;
+            self.bytes_left -= file.manifest_length.max(0);
+            batch.push(file);
+            if batch.len() == CONCURRENT_READS {
+                break;
+            }
+        }
+        batch
+    }
+
+    fn not_read(&mut self, object: &str, fault: Fault, notes: &mut Notes) -> Result<(), Unavailable> {
+        self.incomplete = true;
+        notes.skip("dv-*", object, fault.reason()?);
+        Ok(())
+    }
+
+    fn may_hold(&self, file: &ManifestFile, prune: bool, sought: &HashSet<PathKey>) -> bool {
+        let mut wanted = sought.iter().filter_map(|key| self.missing.get(key));
+        if prune {
+            wanted.any(|wanted| may_contain(self.context.table, file, wanted.spec_id, &wanted.partition))
+        } else {
+            wanted.next().is_some()
+        }
+    }
+}
+
+/// Whether a manifest can list a file of this partition, by its spec and its partition summaries.
+pub(super) fn may_contain(table: &TableMetadata, file: &ManifestFile, spec_id: i32, partition: &Partition) -> bool {
+    if file.partition_spec_id != spec_id {
+        return false;
+    }
+    let (Some(summaries), Some(spec)) = (&file.partitions, table.partition_spec(spec_id)) else { return true };
+    summaries.len() != spec.fields.len() || summaries_admit(spec, summaries, partition)
+}
+
+fn summaries_admit(spec: &PartitionSpec, summaries: &[FieldSummary], partition: &Partition) -> bool {
+    let mut fields = spec.fields.iter().zip(summaries);
+    fields.all(|(field, summary)| admits(summary, partition.value(field.field_id)))
+}
+
+/// Whether a field summary leaves room for a value.
+pub(in crate::validate) fn admits(summary: &FieldSummary, value: &Value) -> bool {
+    match value {
+        Value::Null => summary.contains_null,
+        Value::Float(bits) if f64::from_bits(*bits).is_nan() => summary.contains_nan != Some(false),
+        value => {
+            let below = summary.lower_bound.as_deref().and_then(|bound| value.compare_with_bound(bound));
+            let above = summary.upper_bound.as_deref().and_then(|bound| value.compare_with_bound(bound));
+            below.is_none_or(std::cmp::Ordering::is_ge) && above.is_none_or(std::cmp::Ordering::is_le)
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! Reads the Puffin files of added vectors: footer, blobs, and the vectors they replace.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures::FutureExt;
+
+use crate::dv::DeletionVector;
+use crate::manifest::DataFile;
+use crate::puffin::{self, Footer};
+use crate::validate::facts::{Decoded, Failure, LostPositions, PuffinFacts, Vector};
+use crate::validate::read::{ReadBytes, ReadError, Unavailable};
+use crate::validate::report::Finding;
+
+use super::source::{Fault, Kind, try_concurrently};
+use super::{Context, Notes};
+
+/// A file up to this size is read whole.
+const WHOLE_UP_TO: u64 = 256 << 10;
+/// How much of the end of a larger file is read at first: footers of some 250 vectors fit.
+const TAIL_BYTES: u64 = 64 << 10;
+/// Blobs this near to each other are read together.
+const LARGEST_GAP: u64 = 64 << 10;
+/// How much is read together at most, unless one blob is larger.
+const LARGEST_READ: u64 = 8 << 20;
+/// The largest vector that is read: a bitmap of a thousand million rows.
+const LARGEST_VECTOR: u64 = 128 << 20;
+/// Files whose vectors are larger than this together are read one after another.
+const LARGE_FILE: u64 = 32 << 20;
+
+/// Fills in `puffin`, `decoded` and what is lost of previous vectors.
+pub(super) async fn gather<R: ReadBytes>(
+    context: &Context<'_, R>,
+    vectors: &mut [Vector],
+    notes: &mut Notes,
+) -> Result<(), Unavailable> {
+    let mut files: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (place, vector) in vectors.iter().enumerate() {
+        let file = &vector.entry.data_file;
+        if file.encrypted {
+            notes.skip("dv-*", &file.file_path, "the file is encrypted");
+        } else {
+            files.entry(&file.file_path).or_default().push(place);
+        }
+    }
+    let mut small = Vec::new();
+    let mut large = Vec::new();
+    for (path, places) in files {
+        let of_file = places.iter().filter_map(|place| vectors.get(*place).map(|vector| (*place, vector))).collect();
+        let work = PuffinFile { context, path, vectors: of_file };
+        let list = if work.blob_bytes() > LARGE_FILE { &mut large } else { &mut small };
+        list.push(work.read().boxed());
+    }
+    let mut outcomes = try_concurrently(small).await?;
+    for work in large {
+        outcomes.push(work.await?);
+    }
+    // Files come in the order of a hash map; what is reported must not depend on it.
+    outcomes.sort_by_key(|outcome| outcome.vectors.first().map(|(place, _)| *place));
+    for outcome in outcomes {
+        outcome.failures.into_iter().for_each(|failure| notes.fail(failure));
+        outcome.skipped.into_iter().for_each(|(rule, object, reason)| notes.skip(rule, &object, reason));
+        for (place, read) in outcome.vectors {
+            let Some(vector) = vectors.get_mut(place) else { continue };
+            vector.puffin.clone_from(&outcome.puffin);
+            vector.decoded = read.decoded;
+            for (previous, lost) in vector.previous.iter_mut().zip(read.lost) {
+                previous.lost = lost;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// One Puffin file and the added vectors in it.
+struct PuffinFile<'a, R> {
+    context: &'a Context<'a, R>,
+    path: &'a str,
+    /// With their places in the facts.
+    vectors: Vec<(usize, &'a Vector)>,
+}
+
+/// What reading one file gave.
+#[derive(Default)]
+struct Outcome {
+    puffin: Option<Arc<PuffinFacts>>,
+    vectors: Vec<(usize, VectorRead)>,
+    failures: Vec<Failure>,
+    skipped: Vec<(&'static str, String, String)>,
+}
+
+#[derive(Default)]
+struct VectorRead {
+    decoded: Option<Decoded>,
+    /// For each previous delete of the vector.
+    lost: Vec<Option<LostPositions>>,
+}
+
+impl<R: ReadBytes> PuffinFile<'_, R> {
+    fn blob_bytes(&self) -> u64 {
+        let sizes = self.vectors.iter().filter_map(|(_, vector)| blob_range(&vector.entry.data_file));
+        sizes.map(|range| range.end - range.start).sum()
+    }
+
+    async fn read(self) -> Result<Outcome, Unavailable> {
+        let mut outcome = Outcome {
+            vectors: self.vectors.iter().map(|(place, _)| (*place, VectorRead::default())).collect(),
+            ..Outcome::default()
+        };
+        match self.read_parts(&mut outcome).await {
+            Ok(()) => {}
+            Err(fault) => outcome.failures.push(Fault::Read(fault).failure(Kind::Puffin)?),
+        }
+        Ok(outcome)
+    }
+
+    async fn read_parts(&self, outcome: &mut Outcome) -> Result<(), ReadError> {
+        let (size, whole) = self.size_and_whole().await?;
+        let footer = self.footer(size, whole.as_ref(), outcome).await?;
+        outcome.puffin = Some(Arc::new(PuffinFacts { size, footer }));
+        for window in windows(self.blobs(size, outcome)) {
+            self.read_window(&window, whole.as_ref(), outcome).await?;
+        }
+        Ok(())
+    }
+
+    /// The object's size, and all its bytes if it is small. Where the entry says that it is, both are asked for at once.
+    async fn size_and_whole(&self) -> Result<(u64, Option<Bytes>), ReadError> {
+        let reader = self.context.source.reader;
+        let claimed = self.vectors.iter().map(|(_, vector)| vector.entry.data_file.file_size_in_bytes).max();
+        let claimed = claimed.and_then(|size| u64::try_from(size).ok()).filter(|size| (1..=WHOLE_UP_TO).contains(size));
+        let Some(claimed) = claimed else {
+            let size = reader.size(self.path).await?;
+            return Ok((size, self.whole(size).await?));
+        };
+        let (size, bytes) = futures::join!(reader.size(self.path), reader.read(self.path, Some(0..claimed)));
+        let size = size?;
+        if size != claimed {
+            // The range did not fit the object; how that went says nothing.
+            return Ok((size, self.whole(size).await?));
+        }
+        let bytes = bytes?;
+        Ok((size, Some(bytes).filter(|bytes| bytes.len() as u64 == size)))
+    }
+
+    async fn whole(&self, size: u64) -> Result<Option<Bytes>, ReadError> {
+        match size {
+            0 => Ok(Some(Bytes::new())),
+            1..=WHOLE_UP_TO => self.context.source.reader.read(self.path, Some(0..size)).await.map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// Bytes of the file, from what was read already if it is there.
+    async fn bytes(&self, range: Range<u64>, whole: Option<&Bytes>) -> Result<Bytes, ReadError> {
+        if let Some(bytes) = whole.and_then(|whole| slice(whole, range.clone())) {
+            return Ok(bytes);
+        }
+        self.context.source.reader.read(self.path, Some(range)).await
+    }
+
+    /// The footer; what is wrong with it or with the file's head is a failure, and the blobs are read all the same,
+    /// as readers do that never look at the footer.
+    async fn footer(
+        &self,
+        size: u64,
+        whole: Option<&Bytes>,
+        outcome: &mut Outcome,
+    ) -> Result<Option<Footer>, ReadError> {
+        let head = self.bytes(0..size.min(4), whole).await?;
+        let mut tail = self.bytes(size.saturating_sub(TAIL_BYTES)..size, whole).await?;
+        let mut parsed = puffin::footer_length(&tail, size);
+        if let Ok(length) = parsed
+            && length > tail.len() as u64
+        {
+            tail = self.bytes(size.saturating_sub(length)..size, whole).await?;
+            parsed = puffin::footer_length(&tail, size);
+        }
+        let footer = parsed.and_then(|_| puffin::footer(&tail, size));
+        let head = if size < 4 { Ok(()) } else { puffin::check_head(&head) };
+        let faults = [head.err(), footer.as_ref().err().cloned()];
+        for fault in faults.into_iter().flatten() {
+            let finding = Finding::new(self.path, &fault.expected, &fault.found).at(fault.offset);
+            outcome.failures.push(Failure { rule: fault.code(), finding });
+        }
+        Ok(footer.ok())
+    }
+
+    /// The vectors whose bytes are inside the file, in the order of their offsets.
+    fn blobs(&self, size: u64, outcome: &mut Outcome) -> Vec<(usize, Range<u64>)> {
+        let mut blobs = Vec::new();
+        for (index, (_, vector)) in self.vectors.iter().enumerate() {
+            let Some(range) = blob_range(&vector.entry.data_file).filter(|range| range.end <= size) else { continue };
+            if range.end - range.start > LARGEST_VECTOR {
+                let (expected, found) = (format!("at most {LARGEST_VECTOR} bytes"), range.end - range.start);
+                let finding = Finding::new(self.path, expected, found).at(range.start);
+                outcome.failures.push(Failure { rule: "dv-too-large", finding });
+            } else {
+                blobs.push((index, range));
+            }
+        }
+        blobs.sort_by_key(|(_, range)| (range.start, range.end));
+        blobs
+    }
+
+    async fn read_window(
+        &self,
+        window: &[(usize, Range<u64>)],
+        whole: Option<&Bytes>,
+        outcome: &mut Outcome,
+    ) -> Result<(), ReadError> {
+        let (Some((_, first)), Some(end)) = (window.first(), window.iter().map(|(_, range)| range.end).max()) else {
+            return Ok(());
+        };
+        let start = first.start;
+        let bytes = self.bytes(start..end, whole).await?;
+        for (index, range) in window {
+            let Some((_, vector)) = self.vectors.get(*index) else { continue };
+            let blob = slice(&bytes, range.start - start..range.end - start).unwrap_or_default();
+            let decoded = match DeletionVector::parse(&blob) {
+                Ok(decoded) => decoded,
+                Err(fault) => {
+                    let finding = Finding::new(self.path, &fault.expected, &fault.found);
+                    let finding = finding.at(range.start + fault.offset);
+                    outcome.failures.push(Failure { rule: fault.code(), finding });
+                    continue;
+                }
+            };
+            let lost = self.lost(vector, &decoded, outcome).await?;
+            if let Some((_, read)) = outcome.vectors.get_mut(*index) {
+                let (cardinality, max_position) = (decoded.cardinality(), decoded.max_position());
+                *read = VectorRead { decoded: Some(Decoded { cardinality, max_position }), lost };
+            }
+        }
+        Ok(())
+    }
+
+    /// What the new vector lacks of each vector that it replaces.
+    async fn lost(
+        &self,
+        vector: &Vector,
+        decoded: &DeletionVector,
+        outcome: &mut Outcome,
+    ) -> Result<Vec<Option<LostPositions>>, ReadError> {
+        let mut lost = Vec::with_capacity(vector.previous.len());
+        let wanted = self.context.levels.any(&["dv-loses-positions"]);
+        for previous in &vector.previous {
+            let file = &previous.file;
+            if !wanted || !file.is_deletion_vector() {
+                lost.push(None);
+                continue;
+            }
+            match self.previous_vector(file).await? {
+                Ok(old) => lost.push(Some(LostPositions {
+                    count: decoded.missing_from(&old),
+                    first: decoded.first_missing_from(&old),
+                })),
+                Err(reason) => {
+                    outcome.skipped.push(("dv-loses-positions", file.file_path.to_string(), reason));
+                    lost.push(None);
+                }
+            }
+        }
+        Ok(lost)
+    }
+
+    /// A vector that the table had. If it cannot be read, that is not this commit's fault: the inner error says why.
+    async fn previous_vector(&self, file: &DataFile) -> Result<Result<DeletionVector, String>, ReadError> {
+        if file.encrypted {
+            return Ok(Err("the previous vector is encrypted".to_owned()));
+        }
+        let range = blob_range(file).filter(|range| range.end - range.start <= LARGEST_VECTOR);
+        let Some(range) = range else {
+            return Ok(Err("the previous vector has no readable place".to_owned()));
+        };
+        match self.context.source.reader.read(&file.file_path, Some(range)).await {
+            Ok(bytes) => Ok(DeletionVector::parse(&bytes).map_err(|fault| format!("the previous vector: {fault}"))),
+            Err(fault @ ReadError::Unavailable { .. }) => Err(fault),
+            Err(fault) => Ok(Err(format!("the previous vector: {fault}"))),
+        }
+    }
+}
+
+/// Where an entry says that its vector is.
+fn blob_range(file: &DataFile) -> Option<Range<u64>> {
+    let start = u64::try_from(file.content_offset?).ok()?;
+    let length = u64::try_from(file.content_size_in_bytes?).ok()?;
+    Some(start..start.checked_add(length)?)
+}
+
+fn slice(bytes: &Bytes, range: Range<u64>) -> Option<Bytes> {
+    let range = usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?;
+    (range.start <= range.end && range.end <= bytes.len()).then(|| bytes.slice(range))
+}
+
+/// Groups blobs that are read together.
+fn windows(blobs: Vec<(usize, Range<u64>)>) -> Vec<Vec<(usize, Range<u64>)>> {
+    let mut windows: Vec<Vec<(usize, Range<u64>)>> = Vec::new();
+    let (mut start, mut end) = (0_u64, 0_u64);
+    for blob in blobs {
+        let range = &blob.1;
+        let joins = range.start <= end.saturating_add(LARGEST_GAP) && range.end.max(end) - start <= LARGEST_READ;
+        if let Some(window) = windows.last_mut().filter(|_| joins) {
+            end = end.max(range.end);
+            window.push(blob);
+        } else {
+            (start, end) = (range.start, range.end);
+            windows.push(vec![blob]);
+        }
+    }
+    windows
+}

@@ -1,0 +1,5 @@
+//! Commits as engines make them, judged over the files they wrote.
+
+mod corrupt;
+mod real_tables;
+mod support;

@@ -1,0 +1,44 @@
+//! Every commit of the real tables, replayed.
+
+use super::support::{Commit, new_cache, objects_of, refused, table_names, versions, warned};
+use crate::validate::Levels;
+
+/// Commits of released software that must be refused: table, place of the version, rules.
+const BAD: &[(&str, usize, &[&str])] = &[
+    ("duckdb153_bad", 2, &["dv-out-of-bounds", "manifest-content-differs", "puffin-head-magic", "puffin-tail-magic"]),
+    ("duckdb153_bad", 3, &["dv-out-of-bounds", "manifest-content-differs", "puffin-head-magic", "puffin-tail-magic"]),
+    ("t16_bad_java", 2, &["dv-references-unknown-data-file"]),
+    ("t16_bad_java", 3, &["dv-loses-positions", "dv-position-out-of-range"]),
+];
+
+#[test]
+fn good_commits_pass_and_bad_ones_do_not() {
+    let mut wrong = Vec::new();
+    for name in table_names() {
+        let objects = objects_of(&name);
+        let versions = versions(&name);
+        let cache = new_cache();
+        for place in 0..versions.len() {
+            // The older files of this table are expired.
+            if name == "t05_expired" && place + 1 < versions.len() {
+                continue;
+            }
+            let commit = Commit::between(place.checked_sub(1).map(|before| &versions[before]), &versions[place]);
+            let report = commit.judge(&objects, &cache, &Levels::default()).unwrap();
+            let expected = BAD.iter().find(|(table, bad, _)| *table == name && *bad == place);
+            if refused(&report) != expected.map_or(&[][..], |(_, _, rules)| rules) {
+                wrong.push(format!("{name} {place}: {:#?}", report.refused));
+            }
+            if !report.warnings.is_empty() || !report.not_checked.is_empty() {
+                println!("{name} {place}: warned {:?}", warned(&report));
+                for warning in &report.warnings {
+                    println!("    {}", warning.message);
+                }
+                for n in &report.not_checked {
+                    println!("    {n:?}");
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
