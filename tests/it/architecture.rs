@@ -53,7 +53,11 @@ fn a_broken_direction_is_found() {
 #[test]
 fn every_module_is_listed() {
     for (module, path, _) in sources() {
-        assert!(MAY_USE.iter().any(|(known, _)| *known == module) || module == "lib", "{} is not listed", path.display());
+        assert!(
+            MAY_USE.iter().any(|(known, _)| *known == module) || module == "lib",
+            "{} is not listed",
+            path.display()
+        );
     }
 }
 
@@ -85,15 +89,18 @@ fn without_tests_and_comments(text: &str) -> String {
 }
 
 fn names_after<'a>(code: &'a str, prefix: &'a str) -> impl Iterator<Item = &'a str> {
-    code.split(prefix).skip(1).flat_map(|rest| {
-        let word = |text: &'a str| text.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
-        match rest.strip_prefix('{') {
-            // `use crate::{api, commit::x};`
-            Some(group) => group.split('}').next().unwrap_or_default().split(',').map(|n| word(n.trim())).collect(),
-            None => vec![word(rest)],
-        }
-    })
-    .filter(|name| !name.is_empty())
+    code.split(prefix)
+        .skip(1)
+        .flat_map(|rest| {
+            let word =
+                |text: &'a str| text.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
+            match rest.strip_prefix('{') {
+                // `use crate::{api, commit::x};`
+                Some(group) => group.split('}').next().unwrap_or_default().split(',').map(|n| word(n.trim())).collect(),
+                None => vec![word(rest)],
+            }
+        })
+        .filter(|name| !name.is_empty())
 }
 
 /// Every source file with its top-level module.

@@ -43,7 +43,10 @@ async fn requirements_that_do_not_hold_are_conflicts(server: Server) {
     let uuid = made["metadata"]["table-uuid"].as_str().unwrap();
     let other = "00000000-0000-0000-0000-000000000000";
     let cases = [
-        (json!({"type": "assert-table-uuid", "uuid": other}), format!("UUID does not match: expected {uuid} != {other}")),
+        (
+            json!({"type": "assert-table-uuid", "uuid": other}),
+            format!("UUID does not match: expected {uuid} != {other}"),
+        ),
         (
             json!({"type": "assert-ref-snapshot-id", "ref": "main", "snapshot-id": 7}),
             "branch or tag main is missing, expected 7".into(),

@@ -12,7 +12,8 @@ async fn racing_commits_are_all_there(server: Server) {
     server.namespace().await;
     server.table("t", 2).await;
     let server = Arc::new(server);
-    let writers: Vec<_> = (0..WRITERS).map(|writer| tokio::spawn(write(Arc::clone(&server), writer, COMMITS))).collect();
+    let writers: Vec<_> =
+        (0..WRITERS).map(|writer| tokio::spawn(write(Arc::clone(&server), writer, COMMITS))).collect();
     for writer in writers {
         writer.await.unwrap();
     }
@@ -43,10 +44,12 @@ async fn racing_creates_have_one_winner(server: Server) {
     server.namespace().await;
     let schema = crate::support::server::schema();
     let create = |i: usize| {
-        server.post("/namespaces/ns/tables", json!({"name": "t", "schema": schema, "properties": {"who": i.to_string()}}))
+        server
+            .post("/namespaces/ns/tables", json!({"name": "t", "schema": schema, "properties": {"who": i.to_string()}}))
     };
     let replies = futures::future::join_all((0..8).map(create)).await;
-    let won: Vec<Value> = replies.iter().filter(|reply| reply.status.as_u16() == 200).map(|reply| reply.json()).collect();
+    let won: Vec<Value> =
+        replies.iter().filter(|reply| reply.status.as_u16() == 200).map(|reply| reply.json()).collect();
     assert_eq!(won.len(), 1);
     assert!(replies.iter().all(|reply| matches!(reply.status.as_u16(), 200 | 409)));
     assert_eq!(server.get("/namespaces/ns/tables/t").await.expect(200), won[0]);

@@ -5,7 +5,9 @@ on_both_servers!(a_warehouse_is_found_by_name_and_location, an_unknown_warehouse
 
 async fn a_warehouse_is_found_by_name_and_location(server: Server) {
     let location = server.warehouse.replace(':', "%3A").replace('/', "%2F");
-    for query in [String::new(), "?warehouse=lake".into(), format!("?warehouse={location}"), format!("?warehouse={location}%2F")] {
+    for query in
+        [String::new(), "?warehouse=lake".into(), format!("?warehouse={location}"), format!("?warehouse={location}%2F")]
+    {
         for base in ["/iceberg/v1/config", "/iceberg/v1/restcatalog/v1/config"] {
             let reply = server.send(reqwest::Method::GET, &format!("{base}{query}"), None, &[]).await;
             let config = reply.expect(200);

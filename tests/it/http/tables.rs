@@ -115,7 +115,8 @@ async fn a_registered_table_is_the_file_that_was_named(server: Server) {
     server.namespace().await;
     let made = server.table("t", 3).await;
     let file = made["metadata-location"].as_str().unwrap();
-    let register = |name: &str, overwrite: bool| json!({"name": name, "metadata-location": file, "overwrite": overwrite});
+    let register =
+        |name: &str, overwrite: bool| json!({"name": name, "metadata-location": file, "overwrite": overwrite});
     server.post("/namespaces/ns/register", register("t", false)).await.error(409, "AlreadyExistsException");
     server.delete("/namespaces/ns/tables/t").await.expect(204);
     let back = server.post("/namespaces/ns/register", register("back", false)).await.expect(200);

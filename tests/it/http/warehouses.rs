@@ -48,7 +48,8 @@ async fn a_warehouse_has_rules_of_its_own(server: Server) {
 }
 
 async fn bad_warehouses_are_refused(server: Server) {
-    for (name, location) in [("views", "gs://b"), ("a b", "gs://b"), ("", "gs://b"), ("good", "ftp://b"), ("good", "")] {
+    for (name, location) in [("views", "gs://b"), ("a b", "gs://b"), ("", "gs://b"), ("good", "ftp://b"), ("good", "")]
+    {
         let body = json!({"name": name, "location": location});
         manage(&server, Method::POST, "", Some(body)).await.error(400, "BadRequestException");
     }

@@ -82,7 +82,12 @@ impl Reply {
     /// Demands an Iceberg error, and answers its message.
     pub(crate) fn error(&self, status: u16, kind: &str) -> String {
         let error = self.expect(status)["error"].clone();
-        assert_eq!((error["type"].as_str(), error["code"].as_u64()), (Some(kind), Some(status.into())), "{}", self.text);
+        assert_eq!(
+            (error["type"].as_str(), error["code"].as_u64()),
+            (Some(kind), Some(status.into())),
+            "{}",
+            self.text
+        );
         error["message"].as_str().unwrap().to_owned()
     }
 }
@@ -115,7 +120,13 @@ impl Server {
     }
 
     /// Sends a request to any path.
-    pub(crate) async fn send(&self, method: Method, path: &str, body: Option<Value>, headers: &[(&str, &str)]) -> Reply {
+    pub(crate) async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<Value>,
+        headers: &[(&str, &str)],
+    ) -> Reply {
         let mut request = self.client.request(method, format!("{}{path}", self.base));
         for (name, value) in headers {
             request = request.header(*name, *value);
