@@ -36,6 +36,14 @@ pub async fn stored(app: &App, location: &str) -> Result<Arc<Stored>, Error> {
     Ok(stored)
 }
 
+/// Where the server is set to verify, asks storage whether a metadata file is still there, whatever the cache knows.
+pub async fn verify_file(app: &App, location: &str) -> Result<(), Error> {
+    if app.config.verify_metadata_on_load {
+        app.storage.size(location).await.map_err(Error::from_storage)?;
+    }
+    Ok(())
+}
+
 /// Puts metadata that was just written into the cache.
 pub(super) async fn keep(app: &App, stored: Arc<Stored>) {
     let weight = stored.weight();

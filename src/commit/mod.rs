@@ -17,7 +17,7 @@ mod warehouse;
 pub use create::{Created, create_table};
 pub use drop::drop_table;
 pub use files::Stored;
-pub use load::{load_pointer, load_table, stored};
+pub use load::{load_pointer, load_table, stored, verify_file};
 pub use namespace::check_namespace_properties;
 pub use ready::check_ready;
 pub use register::{RegisterRequest, register_table};
