@@ -10,3 +10,4 @@ mod paths;
 mod tables;
 mod transactions;
 mod warehouses;
+mod wire;
