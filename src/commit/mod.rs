@@ -98,7 +98,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// A storage error of writing a new file.
+    /// A storage error of writing a new file, or of looking for a place for it: what is not found is the store.
     pub(crate) fn from_write(error: storage::Error) -> Self {
         match error {
             storage::Error::Invalid { .. } => Self::Invalid(error.to_string()),

@@ -20,6 +20,12 @@ from env import cache, guillemot, process
 # Class, and what its server is started with besides.
 SERVERS = {
     "CatalogTest": ["--verify-metadata-on-load"],
+    "ViewTest": [],
+    "FreshnessTest": [],
+    "FailureTest": [],
+    "FormatVersion3Test": [],
+    "NamesTest": [],
+    "TransactionTest": [],
 }
 
 
@@ -35,6 +41,7 @@ def main(arguments):
             (folder / name).mkdir()
             server = guillemot.Guillemot(folder / name, arguments=["--allow-prefix", f"file://{places}", *more])
             settings[f"guillemot.{name}"] = running.enter_context(server).uri
+            settings[f"guillemot.{name}.warehouse"] = server.warehouses[server.warehouse].removeprefix("file://")
         argv = ["mvn", "-B", "-q", "-f", HERE / "pom.xml", "test"]
         argv += [f"-D{key}={value}" for key, value in settings.items()]
         return subprocess.run([str(a) for a in argv + arguments], stdin=subprocess.DEVNULL).returncode
