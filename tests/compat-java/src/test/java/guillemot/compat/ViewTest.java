@@ -9,19 +9,22 @@ import org.apache.iceberg.view.ViewCatalogTests;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestInstance.Lifecycle;
 
 /** Iceberg's tests of a catalog of views. */
+@TestInstance(Lifecycle.PER_CLASS)
 class ViewTest extends ViewCatalogTests<RESTCatalog> {
-  private static RESTCatalog catalog;
+  private RESTCatalog catalog;
 
   @BeforeAll
-  static void connect() {
-    catalog = Live.suite(ViewTest.class, Map.of());
+  void connect() {
+    catalog = Live.suite(getClass(), Map.of());
     assertThat(catalog.listNamespaces()).as("the server is a fresh one").isEmpty();
   }
 
   @AfterAll
-  static void close() throws Exception {
+  void close() throws Exception {
     catalog.close();
   }
 
