@@ -20,6 +20,7 @@
 
 pub mod locations;
 pub mod namespaces;
+pub mod reports;
 pub mod tables;
 pub mod warehouses;
 

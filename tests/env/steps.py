@@ -26,6 +26,7 @@ STEPS = {
         "build": BUILD,
         "cargo test": "cargo test --locked --no-fail-fast",
         "verdicts": "python tests/verdicts/verdicts.py --failures",
+        "race": "python -m pytest -q -s tests/race",
         "compose, docs": "python -m pytest -q tests/compose tests/docs",
         "engines": "python -m pytest -q tests/engines",
     },
