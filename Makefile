@@ -37,8 +37,8 @@ verdicts: ## every corrupt commit and every real table of tests/data/fixtures, o
 	cargo build --locked
 	$(ENV) -- python tests/verdicts/verdicts.py
 
-fuzz-smoke: ## the property tests with many more cases than usual
-	PROPTEST_CASES=20000 cargo test --locked --lib -- prop
+fuzz-smoke: ## the unit tests, their property tests with 80 times the cases
+	PROPTEST_CASES=20000 cargo test --locked --lib
 
 docs: ## the API documentation, in target/doc
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps

@@ -5,7 +5,7 @@ use crate::app::{App, WarehouseSettings};
 use crate::commit::{self, NewWarehouse, WarehouseChange};
 use crate::config::{Config, Settings};
 use crate::store::{Page, warehouses};
-use crate::{api, server, telemetry};
+use crate::{api, server, telemetry, validate};
 use clap::{Parser, Subcommand};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
@@ -38,6 +38,8 @@ enum Command {
     Config,
     /// Print the OpenAPI document
     Openapi,
+    /// Print the rules of validation as a page
+    Rules,
     /// Manage warehouses in the database
     Warehouse {
         #[command(subcommand)]
@@ -99,6 +101,7 @@ async fn try_run(cli: Cli) -> Result<(), AnyError> {
         Command::Health => health(&config),
         Command::Config => print(&config.shown()),
         Command::Openapi => print(&api::openapi_json()),
+        Command::Rules => print(&validate::rules_page()),
         Command::Warehouse { command } => warehouse(config, command).await,
     }
 }

@@ -24,10 +24,26 @@ pub(super) async fn choose(
     }
     let plain = format!("{}/{}", base(app, warehouse, &ident.namespace).await?, segment(&ident.name));
     let unique = warehouse.settings.unique_table_locations.unwrap_or(app.config.unique_table_locations);
-    let free = !unique && locations::overlapping(&app.db, &normal(&plain)?).await?.is_none();
+    let free = !unique && is_free(app, &normal(&plain)?).await?;
     let location = if free { plain } else { format!("{plain}-{}", app.ids.uuid()) };
     let key = check_inside(warehouse, "location", &location)?.to_string();
     Ok(Chosen { location, key, claim: locations::Claim::Exclusive })
+}
+
+/// Whether nothing stands in the way of a new table at this place. What a dropped table left behind does no more once
+/// its files are gone, as after Spark's `DROP TABLE .. PURGE`.
+async fn is_free(app: &App, place: &str) -> Result<bool, Error> {
+    let Some(occupied) = locations::overlapping(&app.db, place).await? else { return Ok(true) };
+    let emptied = occupied.state == locations::State::LeftBehind
+        && occupied.location == place
+        && !app.storage.list_any(place).await.map_err(Error::from_storage)?;
+    if emptied {
+        let mut tx = app.db.begin().await?;
+        locations::forget_left_behind(&mut tx, place).await?;
+        tx.commit().await?;
+        return Ok(locations::overlapping(&app.db, place).await?.is_none());
+    }
+    Ok(false)
 }
 
 /// A location for a new table or view.

@@ -56,7 +56,8 @@ enum Kind {
 pub struct Db {
     pool: AnyPool,
     kind: Kind,
-    url: String,
+    /// Where the SQLite file is. PostgreSQL's URL may hold a password, and is not kept.
+    file: String,
     /// SQLite has one writer at a time. Waiting here is fair and wakes at once; its own busy handler polls, and is
     /// left to arbitrate between processes.
     writer: Option<Arc<Mutex<()>>>,
@@ -83,7 +84,8 @@ impl Db {
         within(probe.close()).await.map_err(Error::Setup)?;
         let pool = pool(kind, max_connections).connect_lazy_with(options);
         let writer = (kind == Kind::Sqlite).then(Arc::default);
-        Ok(Self { pool, kind, url, writer })
+        let file = if kind == Kind::Sqlite { url } else { String::new() };
+        Ok(Self { pool, kind, file, writer })
     }
 
     /// Brings the schema up to date. Two servers may do so at the same time; see `migrations/README.md`.
@@ -92,7 +94,7 @@ impl Db {
     /// [`Error::Setup`] if a migration fails, or an applied one is unknown or was changed.
     pub async fn migrate(&self) -> Result<()> {
         let run = match self.kind {
-            Kind::Sqlite => migrate_sqlite(&self.url).await,
+            Kind::Sqlite => migrate_sqlite(&self.file).await,
             Kind::Postgres => migrate_postgres(&self.pool).await,
         };
         run.map_err(Error::Setup)

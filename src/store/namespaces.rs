@@ -67,7 +67,7 @@ pub async fn list(db: &Db, warehouse_id: &str, parent: Option<&Namespace>, page:
         SELECT name FROM namespaces
         WHERE warehouse_id = $1 AND name > $2 AND parent = $4 ORDER BY name LIMIT $3";
     let sql = if parent.is_some() { CHILDREN } else { TOP };
-    let statement = query(sql).bind(warehouse_id).bind(page.after()).bind(page.limit());
+    let statement = query(sql).bind(warehouse_id).bind(page.after_key()).bind(page.rows());
     let statement = match parent {
         Some(parent) => statement.bind(key(parent)),
         None => statement,

@@ -22,13 +22,13 @@ pub struct Page {
 }
 
 impl Page {
-    pub(super) fn after(&self) -> &str {
+    pub(super) fn after_key(&self) -> &str {
         // No key is empty, so everything sorts after the empty text.
         self.after.as_deref().unwrap_or_default()
     }
 
     /// One row more than asked for tells whether there is a next page.
-    pub(super) fn limit(&self) -> i64 {
+    pub(super) fn rows(&self) -> i64 {
         self.limit.map_or(i64::MAX, |limit| i64::from(limit) + 1)
     }
 }
@@ -43,7 +43,7 @@ pub struct Listing<T> {
 }
 
 impl<T> Listing<T> {
-    /// Cuts the row that [`Page::limit`] asked for on top. `key` tells an item's place in the order.
+    /// Cuts the row that [`Page::rows`] asked for on top. `key` tells an item's place in the order.
     pub(super) fn cut(mut items: Vec<T>, page: &Page, key: impl Fn(&T) -> String) -> Self {
         let limit = page.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
         let more = items.len() > limit;

@@ -101,7 +101,7 @@ pub async fn list(db: &Db, page: &Page) -> Result<Listing<Warehouse>> {
     const SQL: &str = "
         SELECT id, name, location, properties, status, version, created_ms, updated_ms
         FROM warehouses WHERE name > $1 ORDER BY name LIMIT $2";
-    let rows = db.rows(query(SQL).bind(page.after()).bind(page.limit())).await?;
+    let rows = db.rows(query(SQL).bind(page.after_key()).bind(page.rows())).await?;
     let warehouses = rows.iter().map(read).collect::<Result<Vec<_>>>()?;
     Ok(Listing::cut(warehouses, page, |warehouse| warehouse.name.clone()))
 }

@@ -253,6 +253,12 @@ impl Facts<'_> {
         self.manifests.get(found)
     }
 
+    /// Whether every manifest that this snapshot wrote was read, of those that `which` picks.
+    pub(super) fn all_read(&self, which: impl Fn(&ManifestFile) -> bool) -> bool {
+        let mut new = self.rows().enumerate().filter(|(_, (file, origin))| *origin == Origin::New && which(file));
+        new.all(|(place, _)| self.read_at(place).is_some())
+    }
+
     /// The parent's description of the manifest at `place` of its list.
     pub(super) fn parent_row(&self, place: usize) -> Option<&ManifestFile> {
         match &self.parent {

@@ -13,6 +13,7 @@ mod cache;
 mod facts;
 mod gather;
 mod levels;
+mod page;
 mod read;
 mod report;
 mod rules;
@@ -21,6 +22,7 @@ mod tests;
 
 pub use cache::Cache;
 pub use levels::{Error as LevelError, Level, Levels};
+pub use page::rules_page;
 pub use read::{ReadBytes, ReadError, Unavailable};
 pub use report::{NotChecked, Report, Violation};
 pub use rules::{Reads, Rule};

@@ -11,6 +11,8 @@ use super::rules::Rule;
 const MOST_SHOWN: usize = 20;
 /// How many violations of one rule a report shows.
 const MOST_SHOWN_OF_ONE_RULE: usize = 5;
+/// How much of a path or a value is shown.
+const MOST_TEXT_BYTES: usize = 2_000;
 
 /// The verdict on the snapshots of one commit.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -73,13 +75,24 @@ pub(super) struct Finding {
 
 impl Finding {
     pub(super) fn new(object: &str, expected: impl fmt::Display, found: impl fmt::Display) -> Self {
-        Self { object: object.to_owned(), offset: None, expected: expected.to_string(), found: found.to_string() }
+        let object = shorten(object.to_owned());
+        Self { object, offset: None, expected: shorten(expected.to_string()), found: shorten(found.to_string()) }
     }
 
     pub(super) fn at(mut self, offset: u64) -> Self {
         self.offset = Some(offset);
         self
     }
+}
+
+/// Cuts text that a client may have made as long as it likes.
+fn shorten(mut text: String) -> String {
+    if text.len() > MOST_TEXT_BYTES {
+        let end = (0..=MOST_TEXT_BYTES).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+        text.truncate(end);
+        text.push('…');
+    }
+    text
 }
 
 /// Collects what one rule finds. Text is made only for what is shown: a commit may break a rule a million times.

@@ -21,7 +21,7 @@ const MAY_USE: [(&str, &[&str]); 16] = [
     ("commit", &["app", "validate", "store", "storage", "spec"]),
     ("api", &["app", "commit", "store", "spec", "validate", "telemetry"]),
     ("server", &["api", "app", "clock", "commit", "config", "storage", "store", "telemetry", "validate"]),
-    ("cli", &["api", "app", "commit", "config", "server", "store", "telemetry"]),
+    ("cli", &["api", "app", "commit", "config", "server", "store", "telemetry", "validate"]),
     ("main", &["cli"]),
 ];
 

@@ -6,8 +6,8 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on panics")]
 
 mod architecture;
+mod documents;
 mod http;
-mod openapi;
 mod storage;
 mod store;
 mod support;

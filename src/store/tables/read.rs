@@ -34,7 +34,7 @@ pub async fn list(
         SELECT name FROM tables
         WHERE warehouse_id = $1 AND namespace = $2 AND kind = $3 AND name > $4 ORDER BY name LIMIT $5";
     let statement = query(SQL).bind(warehouse_id).bind(key(namespace)).bind(kind.as_str());
-    let rows = db.rows(statement.bind(page.after()).bind(page.limit())).await?;
+    let rows = db.rows(statement.bind(page.after_key()).bind(page.rows())).await?;
     if rows.is_empty() {
         require(db, warehouse_id, namespace).await?;
     }

@@ -18,6 +18,9 @@ use super::{Context, Notes};
 /// hold a vector of the same partition: a vector is in its data file's partition (rule `dv-partition`).
 const READ_ALL_UP_TO: usize = 100;
 
+/// How many carried delete manifests one commit may cost to read.
+const MOST_READ: usize = 2_000;
+
 /// A live delete with the manifest that lists it.
 #[derive(Debug, Clone)]
 struct Delete {
@@ -68,7 +71,12 @@ pub(super) async fn gather<R: ReadBytes>(
         .iter()
         .partition(|delete| delete.entry.status == Status::Added || !known.contains(&blob_key(delete.file())));
     let added: Vec<&Delete> = added.into_iter().filter(|delete| delete.file().is_deletion_vector()).collect();
-    let gone = gone_deletes(&before, &after);
+    let gone = if facts.all_read(|file| file.content == ManifestContent::Deletes) {
+        gone_deletes(&before, &after)
+    } else {
+        notes.skip("dv-lost", facts.list_location, "not every delete manifest of the snapshot could be read");
+        Vec::new()
+    };
     let carried = carried_deletes(context, facts, &added, &gone, notes).await?;
 
     let mut wanted: HashMap<&str, Wanted> = HashMap::new();
@@ -198,10 +206,37 @@ async fn carried_deletes<R: ReadBytes>(
             notes.skip("two-dvs", facts.list_location, reason);
         }
     }
+    let files = affordable(context, facts, files, notes).await?;
     let concerned: HashSet<&str> = added.iter().chain(gone).filter_map(|delete| delete.referenced()).collect();
     let mut carried = read_deletes(context, &files, &["two-dvs"], notes).await?;
     carried.retain(|delete| delete.referenced().is_some_and(|path| concerned.contains(path)));
     Ok(carried)
+}
+
+/// Those manifests that are known already, and as many others as one commit may cost to read.
+async fn affordable<'a, R: ReadBytes>(
+    context: &Context<'_, R>,
+    facts: &Facts<'_>,
+    files: Vec<&'a ManifestFile>,
+    notes: &mut Notes,
+) -> Result<Vec<&'a ManifestFile>, Unavailable> {
+    let all = files.len();
+    if all <= MOST_READ {
+        return Ok(files);
+    }
+    let mut kept = Vec::new();
+    let mut unknown = 0;
+    for file in files {
+        let known = matches!(context.source.known_index(file).await, Ok(Some(_)));
+        if known || unknown < MOST_READ {
+            unknown += usize::from(!known);
+            kept.push(file);
+        }
+    }
+    if kept.len() < all {
+        notes.skip("two-dvs", facts.list_location, format!("{} delete manifests (cost)", all - kept.len()));
+    }
+    Ok(kept)
 }
 
 fn vector(delete: &Delete, facts: &Facts<'_>, before: &[Delete], states: &HashMap<Box<str>, DataFileState>) -> Vector {

@@ -15,6 +15,9 @@ use super::{Context, Notes};
 const RULES_ON_REPLACED: &[&str] =
     &["existing-file-unknown", "existing-file-changed", "deleted-file-unknown", "live-file-vanished"];
 
+/// How many times an added file is looked up in a carried manifest for one commit: some ten milliseconds.
+const MOST_LOOK_UPS: usize = 200_000;
+
 /// What is compared of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Before {
@@ -39,6 +42,7 @@ pub(super) async fn gather<R: ReadBytes>(
         return Ok(history);
     }
     if context.levels.any(RULES_ON_REPLACED)
+        && facts.all_read(|_| true)
         && let Some(before) = replaced_files(context, facts, notes).await?
     {
         compare(context, facts, before, &mut history);
@@ -191,6 +195,11 @@ async fn added_again<R: ReadBytes>(
                 unknown += 1;
             }
         }
+    }
+    let entries: usize = facts.manifests.iter().map(|new| new.manifest.entries.len()).sum();
+    if entries.saturating_mul(carried.len()) > MOST_LOOK_UPS {
+        notes.skip("file-already-live", facts.list_location, "too many files and manifests (cost)");
+        return Ok(());
     }
     for new in &facts.manifests {
         let Some(file) = facts.row(new).filter(|file| file.content == ManifestContent::Data) else { continue };

@@ -6,6 +6,7 @@
 //! that it adds: the Puffin footer, the blob, and the vector it replaces. Each once, side by side, and what was read
 //! from manifests of the table is kept in the cache.
 
+mod blobs;
 mod data_files;
 mod deletes;
 mod history;
@@ -25,7 +26,7 @@ use crate::spec::{Snapshot, TableMetadata};
 use super::facts::{Facts, Failure, Gathered, History, NewManifest, Origin, Parent};
 use super::levels::Levels;
 use super::read::{ReadBytes, Unavailable};
-use super::report::NotChecked;
+use super::report::{Finding, NotChecked};
 pub(super) use data_files::admits;
 pub(super) use origins::difference;
 pub(super) use removed::removed;
@@ -35,6 +36,11 @@ use source::{Kind, concurrently};
 
 /// How many things a report says were not checked; more are left out.
 const MOST_NOT_CHECKED: usize = 100;
+/// How many manifests one snapshot may write, and how many entries they may have in all: some 700 MB of memory.
+const MOST_NEW_MANIFESTS: usize = 20_000;
+const MOST_NEW_ENTRIES: usize = 2_000_000;
+/// How many manifests are read before their entries are counted.
+const COUNTED_TOGETHER: usize = 64;
 
 /// What is gathered, and from where.
 pub(super) struct Context<'a, R> {
@@ -161,12 +167,32 @@ async fn new_manifests<R: ReadBytes>(
             reads.push(context.source.new_manifest(place, file).boxed());
         }
     }
-    let mut manifests = Vec::with_capacity(reads.len());
-    for read in concurrently(reads).await {
-        match read {
-            Ok(manifest) => manifests.push(manifest),
-            Err(fault) => notes.fail(fault.failure(Kind::Manifest)?),
+    let mut manifests: Vec<NewManifest> = Vec::new();
+    let mut entries = 0;
+    if reads.len() > MOST_NEW_MANIFESTS {
+        notes.fail(too_large(context, format!("{} manifests", reads.len())));
+        return Ok(manifests);
+    }
+    while !reads.is_empty() && entries <= MOST_NEW_ENTRIES {
+        let some: Vec<_> = reads.drain(..reads.len().min(COUNTED_TOGETHER)).collect();
+        for read in concurrently(some).await {
+            match read {
+                Ok(new) => {
+                    entries += new.manifest.entries.len();
+                    manifests.push(new);
+                }
+                Err(fault) => notes.fail(fault.failure(Kind::Manifest)?),
+            }
         }
     }
+    if entries > MOST_NEW_ENTRIES {
+        notes.fail(too_large(context, format!("more than {MOST_NEW_ENTRIES} entries")));
+    }
     Ok(manifests)
+}
+
+fn too_large<R>(context: &Context<'_, R>, found: String) -> Failure {
+    let expected = format!("at most {MOST_NEW_MANIFESTS} manifests of {MOST_NEW_ENTRIES} entries");
+    let object = context.snapshot.manifest_list.as_deref().unwrap_or_default();
+    Failure { rule: "commit-too-large", finding: Finding::new(object, expected, found) }
 }

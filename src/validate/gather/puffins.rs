@@ -14,6 +14,7 @@ use crate::validate::facts::{Decoded, Failure, LostPositions, PuffinFacts, Vecto
 use crate::validate::read::{ReadBytes, ReadError, Unavailable};
 use crate::validate::report::Finding;
 
+use super::blobs::{LARGEST_VECTOR, PreviousBlobs, Window, blob_range, previous_blobs, slice, windows};
 use super::source::{Fault, Kind, try_concurrently};
 use super::{Context, Notes};
 
@@ -21,12 +22,6 @@ use super::{Context, Notes};
 const WHOLE_UP_TO: u64 = 256 << 10;
 /// How much of the end of a larger file is read at first: footers of some 250 vectors fit.
 const TAIL_BYTES: u64 = 64 << 10;
-/// Blobs this near to each other are read together.
-const LARGEST_GAP: u64 = 64 << 10;
-/// How much is read together at most, unless one blob is larger.
-const LARGEST_READ: u64 = 8 << 20;
-/// The largest vector that is read: a bitmap of a thousand million rows.
-const LARGEST_VECTOR: u64 = 128 << 20;
 /// Files whose vectors are larger than this together are read one after another.
 const LARGE_FILE: u64 = 32 << 20;
 
@@ -169,8 +164,9 @@ impl<R: ReadBytes> PuffinFile<'_, R> {
         whole: Option<&Bytes>,
         outcome: &mut Outcome,
     ) -> Result<Option<Footer>, ReadError> {
-        let head = self.bytes(0..size.min(4), whole).await?;
-        let mut tail = self.bytes(size.saturating_sub(TAIL_BYTES)..size, whole).await?;
+        let tail_start = size.saturating_sub(TAIL_BYTES);
+        let (head, tail) = futures::join!(self.bytes(0..size.min(4), whole), self.bytes(tail_start..size, whole));
+        let (head, mut tail) = (head?, tail?);
         let mut parsed = puffin::footer_length(&tail, size);
         if let Ok(length) = parsed
             && length > tail.len() as u64
@@ -188,7 +184,7 @@ impl<R: ReadBytes> PuffinFile<'_, R> {
         Ok(footer.ok())
     }
 
-    /// The vectors whose bytes are inside the file, in the order of their offsets.
+    /// The vectors whose bytes are inside the file.
     fn blobs(&self, size: u64, outcome: &mut Outcome) -> Vec<(usize, Range<u64>)> {
         let mut blobs = Vec::new();
         for (index, (_, vector)) in self.vectors.iter().enumerate() {
@@ -201,114 +197,79 @@ impl<R: ReadBytes> PuffinFile<'_, R> {
                 blobs.push((index, range));
             }
         }
-        blobs.sort_by_key(|(_, range)| (range.start, range.end));
         blobs
     }
 
+    /// Reads and decodes the vectors of a window, and compares them with those they replace.
     async fn read_window(
         &self,
-        window: &[(usize, Range<u64>)],
+        window: &Window<usize>,
         whole: Option<&Bytes>,
         outcome: &mut Outcome,
     ) -> Result<(), ReadError> {
-        let (Some((_, first)), Some(end)) = (window.first(), window.iter().map(|(_, range)| range.end).max()) else {
-            return Ok(());
-        };
-        let start = first.start;
-        let bytes = self.bytes(start..end, whole).await?;
-        for (index, range) in window {
+        let bytes = self.bytes(window.range.clone(), whole).await?;
+        let previous = self.previous(window).await?;
+        for (index, range) in &window.blobs {
             let Some((_, vector)) = self.vectors.get(*index) else { continue };
+            let start = window.range.start;
             let blob = slice(&bytes, range.start - start..range.end - start).unwrap_or_default();
-            let decoded = match DeletionVector::parse(&blob) {
-                Ok(decoded) => decoded,
+            match DeletionVector::parse(&blob) {
+                Ok(decoded) => {
+                    let lost = lost(vector, &decoded, &previous, outcome);
+                    if let Some((_, read)) = outcome.vectors.get_mut(*index) {
+                        let (cardinality, max_position) = (decoded.cardinality(), decoded.max_position());
+                        *read = VectorRead { decoded: Some(Decoded { cardinality, max_position }), lost };
+                    }
+                }
                 Err(fault) => {
                     let finding = Finding::new(self.path, &fault.expected, &fault.found);
                     let finding = finding.at(range.start + fault.offset);
                     outcome.failures.push(Failure { rule: fault.code(), finding });
-                    continue;
                 }
-            };
-            let lost = self.lost(vector, &decoded, outcome).await?;
-            if let Some((_, read)) = outcome.vectors.get_mut(*index) {
-                let (cardinality, max_position) = (decoded.cardinality(), decoded.max_position());
-                *read = VectorRead { decoded: Some(Decoded { cardinality, max_position }), lost };
             }
         }
         Ok(())
     }
 
-    /// What the new vector lacks of each vector that it replaces.
-    async fn lost(
-        &self,
-        vector: &Vector,
-        decoded: &DeletionVector,
-        outcome: &mut Outcome,
-    ) -> Result<Vec<Option<LostPositions>>, ReadError> {
-        let mut lost = Vec::with_capacity(vector.previous.len());
-        let wanted = self.context.levels.any(&["dv-loses-positions"]);
-        for previous in &vector.previous {
-            let file = &previous.file;
-            if !wanted || !file.is_deletion_vector() {
-                lost.push(None);
-                continue;
+    /// The vectors that those of a window replace, if a rule asks for them.
+    async fn previous(&self, window: &Window<usize>) -> Result<PreviousBlobs<'_>, ReadError> {
+        if !self.context.levels.any(&["dv-loses-positions"]) {
+            return Ok(PreviousBlobs::new());
+        }
+        let vectors = window.blobs.iter().filter_map(|(index, _)| self.vectors.get(*index));
+        let files = vectors.flat_map(|(_, vector)| vector.previous.iter().map(|previous| &previous.file));
+        let files: Vec<&DataFile> = files.filter(|file| file.is_deletion_vector()).collect();
+        previous_blobs(self.context.source.reader, files).await
+    }
+}
+
+/// What a new vector lacks of each vector that it replaces; none where that is not known.
+fn lost(
+    vector: &Vector,
+    decoded: &DeletionVector,
+    previous: &PreviousBlobs<'_>,
+    outcome: &mut Outcome,
+) -> Vec<Option<LostPositions>> {
+    let compare = |file: &DataFile| -> Option<Result<LostPositions, String>> {
+        let blob = previous.get(&(&*file.file_path, file.content_offset))?;
+        let old = blob
+            .as_ref()
+            .map_err(Clone::clone)
+            .and_then(|blob| DeletionVector::parse(blob).map_err(|fault| format!("the previous vector: {fault}")));
+        Some(
+            old.map(|old| LostPositions { count: decoded.missing_from(&old), first: decoded.first_missing_from(&old) }),
+        )
+    };
+    let mut all = Vec::with_capacity(vector.previous.len());
+    for file in vector.previous.iter().map(|previous| &previous.file) {
+        all.push(match compare(file) {
+            Some(Ok(lost)) => Some(lost),
+            Some(Err(reason)) => {
+                outcome.skipped.push(("dv-loses-positions", file.file_path.to_string(), reason));
+                None
             }
-            match self.previous_vector(file).await? {
-                Ok(old) => lost.push(Some(LostPositions {
-                    count: decoded.missing_from(&old),
-                    first: decoded.first_missing_from(&old),
-                })),
-                Err(reason) => {
-                    outcome.skipped.push(("dv-loses-positions", file.file_path.to_string(), reason));
-                    lost.push(None);
-                }
-            }
-        }
-        Ok(lost)
+            None => None,
+        });
     }
-
-    /// A vector that the table had. If it cannot be read, that is not this commit's fault: the inner error says why.
-    async fn previous_vector(&self, file: &DataFile) -> Result<Result<DeletionVector, String>, ReadError> {
-        if file.encrypted {
-            return Ok(Err("the previous vector is encrypted".to_owned()));
-        }
-        let range = blob_range(file).filter(|range| range.end - range.start <= LARGEST_VECTOR);
-        let Some(range) = range else {
-            return Ok(Err("the previous vector has no readable place".to_owned()));
-        };
-        match self.context.source.reader.read(&file.file_path, Some(range)).await {
-            Ok(bytes) => Ok(DeletionVector::parse(&bytes).map_err(|fault| format!("the previous vector: {fault}"))),
-            Err(fault @ ReadError::Unavailable { .. }) => Err(fault),
-            Err(fault) => Ok(Err(format!("the previous vector: {fault}"))),
-        }
-    }
-}
-
-/// Where an entry says that its vector is.
-fn blob_range(file: &DataFile) -> Option<Range<u64>> {
-    let start = u64::try_from(file.content_offset?).ok()?;
-    let length = u64::try_from(file.content_size_in_bytes?).ok()?;
-    Some(start..start.checked_add(length)?)
-}
-
-fn slice(bytes: &Bytes, range: Range<u64>) -> Option<Bytes> {
-    let range = usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?;
-    (range.start <= range.end && range.end <= bytes.len()).then(|| bytes.slice(range))
-}
-
-/// Groups blobs that are read together.
-fn windows(blobs: Vec<(usize, Range<u64>)>) -> Vec<Vec<(usize, Range<u64>)>> {
-    let mut windows: Vec<Vec<(usize, Range<u64>)>> = Vec::new();
-    let (mut start, mut end) = (0_u64, 0_u64);
-    for blob in blobs {
-        let range = &blob.1;
-        let joins = range.start <= end.saturating_add(LARGEST_GAP) && range.end.max(end) - start <= LARGEST_READ;
-        if let Some(window) = windows.last_mut().filter(|_| joins) {
-            end = end.max(range.end);
-            window.push(blob);
-        } else {
-            (start, end) = (range.start, range.end);
-            windows.push(vec![blob]);
-        }
-    }
-    windows
+    all
 }

@@ -52,6 +52,16 @@ pub(super) const RULES: &[Rule] = &[
         check: Check::Reading,
     },
     Rule {
+        id: "commit-too-large",
+        level: Deny,
+        statement: "a snapshot writes no more manifests and entries than the server reads",
+        protects: "The server's memory.",
+        source: "server policy",
+        reads: Reads::NewManifests,
+        broken_by: "",
+        check: Check::Reading,
+    },
+    Rule {
         id: "manifest-list-fields",
         level: Deny,
         statement: "the manifest list has every field that format versions 2 and 3 require",

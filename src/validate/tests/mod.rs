@@ -1,5 +1,9 @@
 //! Commits as engines make them, judged over the files they wrote.
 
+mod commits;
 mod corrupt;
+mod cost;
 mod real_tables;
+mod rules;
 mod support;
+mod writer;

@@ -20,6 +20,8 @@ const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/fixtures
 pub(super) struct Objects {
     bytes: HashMap<String, Bytes>,
     pub(super) reads: Mutex<Vec<String>>,
+    /// Locations that may not be read.
+    pub(super) forbidden: Vec<String>,
     /// Locations that do not answer.
     pub(super) unavailable: Vec<String>,
 }
@@ -40,6 +42,10 @@ impl Objects {
 
     pub(super) fn put(&mut self, location: &str, bytes: impl Into<Bytes>) {
         self.bytes.insert(location.to_owned(), bytes.into());
+    }
+
+    pub(super) fn remove(&mut self, location: &str) {
+        self.bytes.remove(location);
     }
 
     pub(super) fn object(&self, location: &str) -> Bytes {
@@ -68,7 +74,8 @@ impl Objects {
 
 impl ReadBytes for Objects {
     fn permit(&self, location: &str) -> Result<(), ReadError> {
-        if location.starts_with("gs://warehouse/") {
+        let forbidden = self.forbidden.iter().any(|place| location.ends_with(place.as_str()));
+        if location.starts_with("gs://warehouse/") && !forbidden {
             return Ok(());
         }
         Err(ReadError::Outside { location: location.to_owned(), allowed: vec!["gs://warehouse".to_owned()] })

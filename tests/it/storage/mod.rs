@@ -3,6 +3,7 @@
 mod contract;
 mod errors;
 mod file_names;
+mod scoped;
 
 use guillemot::storage::{Storage, StorageConfig};
 use tempfile::TempDir;

@@ -6,6 +6,17 @@ use crate::support::{TestDb, on_both};
 
 on_both!(a_second_migration_finds_nothing_to_do, what_was_written_is_there_after_reopening);
 
+#[tokio::test]
+async fn a_password_is_not_printed() {
+    let database = Database::create().await;
+    let mut url = url::Url::parse(database.url()).unwrap();
+    url.set_password(Some("hidden-word")).unwrap();
+    let db = Db::connect(url.as_str()).await.unwrap();
+    assert!(!format!("{db:?}").contains("hidden-word"));
+    let wrong = Db::connect("postgres://u:hidden-word@127.0.0.1:1/x").await.unwrap_err();
+    assert!(!format!("{wrong:?}").contains("hidden-word"));
+}
+
 async fn a_second_migration_finds_nothing_to_do(db: TestDb) {
     seed(&db, &["ns"]).await;
     db.migrate().await.unwrap();
