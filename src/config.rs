@@ -28,6 +28,9 @@ pub struct Settings {
     /// Give every new table a location with a unique suffix [default: false]
     #[arg(long, env = "GUILLEMOT_UNIQUE_TABLE_LOCATIONS", num_args = 0..=1, default_missing_value = "true", global = true)]
     pub unique_table_locations: Option<bool>,
+    /// Ask storage at every load whether the metadata file is still there, even if it is cached [default: false]
+    #[arg(long, env = "GUILLEMOT_VERIFY_METADATA_ON_LOAD", num_args = 0..=1, default_missing_value = "true", global = true)]
+    pub verify_metadata_on_load: Option<bool>,
     /// Largest request body in MiB [default: 64]
     #[arg(long, env = "GUILLEMOT_MAX_BODY_MIB", global = true)]
     pub max_body_mib: Option<usize>,
@@ -129,6 +132,7 @@ pub struct Config {
     pub rules: Vec<(String, String)>,
     pub allow_prefix: Vec<String>,
     pub unique_table_locations: bool,
+    pub verify_metadata_on_load: bool,
     pub max_body_bytes: usize,
     pub metadata_cache_bytes: u64,
     pub manifest_cache_bytes: u64,
@@ -163,6 +167,7 @@ impl Settings {
             rules: list(self.rules, other.rules),
             allow_prefix: list(self.allow_prefix, other.allow_prefix),
             unique_table_locations: self.unique_table_locations.or(other.unique_table_locations),
+            verify_metadata_on_load: self.verify_metadata_on_load.or(other.verify_metadata_on_load),
             max_body_mib: self.max_body_mib.or(other.max_body_mib),
             metadata_cache_mib: self.metadata_cache_mib.or(other.metadata_cache_mib),
             manifest_cache_mib: self.manifest_cache_mib.or(other.manifest_cache_mib),
@@ -193,6 +198,7 @@ impl Settings {
             rules,
             allow_prefix: self.allow_prefix.into_iter().filter(|p| !p.is_empty()).collect(),
             unique_table_locations: self.unique_table_locations.unwrap_or(false),
+            verify_metadata_on_load: self.verify_metadata_on_load.unwrap_or(false),
             max_body_bytes: self.max_body_mib.unwrap_or(64).saturating_mul(1024 * 1024),
             metadata_cache_bytes: self.metadata_cache_mib.unwrap_or(128).saturating_mul(MIB),
             manifest_cache_bytes: self.manifest_cache_mib.unwrap_or(128).saturating_mul(MIB),

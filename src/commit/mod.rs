@@ -23,7 +23,7 @@ pub use create::{Created, create_table};
 pub use document::Document;
 pub use drop::drop;
 pub use files::Stored;
-pub use load::{load, load_pointer, stored};
+pub use load::{load, load_pointer, stored, verify_file};
 pub use namespace::check_namespace_properties;
 pub use ready::check_ready;
 pub use register::{RegisterRequest, register};
