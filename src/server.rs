@@ -1,6 +1,6 @@
 //! Binding, serving and stopping: the one place that knows all parts.
 
-use crate::app::{App, MetadataCache, Parts, WarehouseCache};
+use crate::app::{App, KeysInUse, MetadataCache, Parts, WarehouseCache};
 use crate::clock::{Clock, Ids};
 use crate::config::Config;
 use crate::storage::{Location, Storage, StorageConfig};
@@ -13,6 +13,7 @@ use std::future::Future;
 use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::net::TcpListener;
+use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
 
 /// Why the server does not start, or stopped.
@@ -79,6 +80,8 @@ pub async fn build_with(config: Config, clock: Clock, ids: Ids) -> Result<App, E
         config,
         tasks: TaskTracker::new(),
         warehouses: WarehouseCache::default(),
+        keys: KeysInUse::default(),
+        work: Notify::new(),
     });
     for warehouse in &app.config.warehouses {
         commit::ensure_warehouse(&app, &warehouse.name, &warehouse.location)

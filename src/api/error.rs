@@ -151,7 +151,7 @@ fn store(error: &StoreError) -> Wire {
         StoreError::Conflict => COMMIT_FAILED,
         StoreError::Unstorable { .. } => BAD_REQUEST,
         StoreError::OutcomeUnknown(_) => (StatusCode::INTERNAL_SERVER_ERROR, "CommitStateUnknownException"),
-        StoreError::Busy(_) | StoreError::Sql(_) | StoreError::Setup(_) => COME_BACK,
+        StoreError::Busy(_) | StoreError::Sql(_) | StoreError::Setup(_) | StoreError::AlreadyAnswered => COME_BACK,
         StoreError::Corrupt { .. } => INTERNAL,
     }
 }

@@ -58,6 +58,9 @@ pub enum Error {
     /// transaction to give way (serialization failure, deadlock). Read again and retry.
     #[error("another change came first")]
     Conflict,
+    /// A request with the same idempotency key was answered before, perhaps a moment ago by another server.
+    #[error("a request with this idempotency key was answered before")]
+    AlreadyAnswered,
     /// A name or location that the database cannot hold as a key.
     #[error("{what} {reason}")]
     Unstorable {
