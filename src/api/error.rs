@@ -85,7 +85,7 @@ fn store_text(error: &StoreError) -> String {
         StoreError::AlreadyExists(Entity::Warehouse(name)) => format!("Warehouse already exists: {name}"),
         StoreError::AlreadyExists(Entity::Namespace(name)) => format!("Namespace already exists: {name}"),
         StoreError::AlreadyExists(Entity::Table(name)) => format!("Table already exists: {name}"),
-        StoreError::AlreadyExists(Entity::View(name)) => format!("View with same name already exists: {name}"),
+        StoreError::AlreadyExists(Entity::View(name)) => format!("View already exists: {name}"),
         StoreError::NotEmpty(Entity::Namespace(name)) => format!("Namespace {name} is not empty"),
         other => other.to_string(),
     }
@@ -130,10 +130,9 @@ fn use_case(error: &commit::Error) -> Wire {
         E::Spec(spec::Error::Invalid(_)) | E::Invalid(_) | E::Refused(_) => BAD_REQUEST,
         E::Spec(spec::Error::IllegalArgument(_)) => (StatusCode::BAD_REQUEST, "IllegalArgumentException"),
         E::Spec(spec::Error::Conflict(_)) | E::Contention { .. } => COMMIT_FAILED,
-        E::NoSuchTable(_) => NO_SUCH_TABLE,
         E::NoSuchFile(_) => (StatusCode::NOT_FOUND, "NotFoundException"),
         E::StorageUnavailable { .. } => COME_BACK,
-        E::RenameTaken { .. } => ALREADY_EXISTS,
+        E::RenameTaken { .. } | E::NameTaken { .. } => ALREADY_EXISTS,
         E::Store(error) => store(error),
         E::Warehouse(error) => warehouse(error),
     }

@@ -74,6 +74,20 @@ impl FromRequestParts<App> for TablePath {
     }
 }
 
+/// `{namespace}` and `{view}` of the path.
+#[derive(Debug)]
+pub(super) struct ViewPath(pub(super) TableIdent);
+
+impl FromRequestParts<App> for ViewPath {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
+        let mut names = names(parts, app).await?;
+        let namespace = split_namespace(&take(&mut names, "namespace")?)?;
+        Ok(Self(TableIdent::new(namespace, take(&mut names, "view")?)?))
+    }
+}
+
 /// `{name}` of a warehouse in a management path.
 #[derive(Debug)]
 pub(super) struct WarehousePath(pub(super) String);

@@ -8,8 +8,10 @@ mod management;
 mod model;
 mod namespaces;
 mod path;
+mod reports;
 mod tables;
 mod transactions;
+mod views;
 
 use crate::app::App;
 use axum::Router;
@@ -42,7 +44,7 @@ use utoipa_axum::routes;
     ),
     tags(
         (name = "catalog", description = "The Iceberg REST specification"),
-        (name = "management", description = "Warehouses"),
+        (name = "management", description = "Warehouses, and what is known of their tables"),
         (name = "operation", description = "Health and metrics")
     )
 )]
@@ -58,9 +60,15 @@ fn routes() -> OpenApiRouter<App> {
         .routes(routes!(tables::register_table))
         .routes(routes!(tables::load_table, tables::table_exists, tables::update_table, tables::drop_table))
         .routes(routes!(tables::rename_table))
+        .routes(routes!(reports::report_metrics))
         .routes(routes!(transactions::commit_transaction))
+        .routes(routes!(views::list_views, views::create_view))
+        .routes(routes!(views::load_view, views::view_exists, views::replace_view, views::drop_view))
+        .routes(routes!(views::rename_view))
+        .routes(routes!(views::register_view))
         .routes(routes!(management::list_warehouses, management::create_warehouse))
         .routes(routes!(management::load_warehouse, management::update_warehouse, management::delete_warehouse))
+        .routes(routes!(reports::list_reports))
         .routes(routes!(health::health))
         .routes(routes!(health::ready))
         .routes(routes!(health::metrics))

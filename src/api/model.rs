@@ -74,7 +74,7 @@ pub(super) struct TableIdentifier {
     pub name: String,
 }
 
-/// A table and its new name.
+/// A table or view and its new name.
 #[derive(Debug, Deserialize, ToSchema)]
 pub(super) struct RenameTableRequest {
     #[schema(value_type = TableIdentifier)]
@@ -148,4 +148,58 @@ pub(super) struct CommitTableRequest {
 #[expect(dead_code, reason = "describes what the pure core reads")]
 pub(super) struct CommitTransactionRequest {
     table_changes: Vec<CommitTableRequest>,
+}
+
+/// A view's metadata file to point a name at.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) struct RegisterViewRequest {
+    pub name: String,
+    pub metadata_location: String,
+}
+
+/// A view with its metadata.
+#[derive(ToSchema)]
+#[serde(rename_all = "kebab-case")]
+#[expect(dead_code, reason = "describes bytes that are put together without it")]
+pub(super) struct LoadViewResult {
+    metadata_location: String,
+    #[schema(value_type = Object)]
+    metadata: (),
+    config: Option<BTreeMap<String, String>>,
+}
+
+/// A view to create.
+#[derive(ToSchema)]
+#[serde(rename_all = "kebab-case")]
+#[expect(dead_code, reason = "describes what the pure core reads")]
+pub(super) struct CreateViewRequest {
+    name: String,
+    location: Option<String>,
+    #[schema(value_type = Object)]
+    schema: (),
+    #[schema(value_type = Object)]
+    view_version: (),
+    properties: Option<BTreeMap<String, String>>,
+}
+
+/// A commit to a view.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes what the pure core reads")]
+pub(super) struct CommitViewRequest {
+    #[schema(value_type = Option<TableIdentifier>)]
+    identifier: (),
+    #[schema(value_type = Option<Vec<Object>>)]
+    requirements: (),
+    #[schema(value_type = Vec<Object>)]
+    updates: (),
+}
+
+/// An engine's report on a scan or a commit.
+#[derive(ToSchema)]
+#[serde(rename_all = "kebab-case")]
+#[expect(dead_code, reason = "describes what the pure core reads")]
+pub(super) struct ReportMetricsRequest {
+    /// `scan-report` or `commit-report`; other members are kept as they are.
+    report_type: String,
 }

@@ -103,10 +103,10 @@ pub(super) async fn namespace_exists(
     InWarehouse(warehouse): InWarehouse,
     NamespacePath(namespace): NamespacePath,
 ) -> Result<StatusCode, Error> {
-    match namespaces::exists(&app.db, &warehouse.row.id, &namespace).await? {
-        true => Ok(StatusCode::NO_CONTENT),
-        false => Err(store::Error::NotFound(Entity::Namespace(namespace.to_string())).into()),
+    if namespaces::exists(&app.db, &warehouse.row.id, &namespace).await? {
+        return Ok(StatusCode::NO_CONTENT);
     }
+    Err(store::Error::NotFound(Entity::Namespace(namespace.to_string())).into())
 }
 
 /// Drops an empty namespace.

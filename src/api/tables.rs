@@ -6,9 +6,9 @@ use super::model::{
     CommitTableRequest, CommitTableResponse, CreateTableRequest, ListTablesResponse, LoadTableResult,
     RegisterTableRequest, RenameTableRequest, TableIdentifier,
 };
-use crate::app::App;
+use crate::app::{App, Warehouse};
 use crate::commit::{self, Created, RegisterRequest, Stored, TableChange};
-use crate::spec;
+use crate::spec::{self, Namespace, TableMetadata};
 use crate::store::tables::{self, Kind};
 use axum::Json;
 use axum::body::Bytes;
@@ -38,7 +38,18 @@ pub(super) async fn list_tables(
     NamespacePath(namespace): NamespacePath,
     query: Query,
 ) -> Result<Json<ListTablesResponse>, Error> {
-    let listing = tables::list(&app.db, &warehouse.row.id, &namespace, Kind::Table, &query.page()?).await?;
+    list(&app, &warehouse, &namespace, Kind::Table, &query).await
+}
+
+/// The page of a namespace's tables, or of its views, that a query asks for.
+pub(super) async fn list(
+    app: &App,
+    warehouse: &Warehouse,
+    namespace: &Namespace,
+    kind: Kind,
+    query: &Query,
+) -> Result<Json<ListTablesResponse>, Error> {
+    let listing = tables::list(&app.db, &warehouse.row.id, namespace, kind, &query.page()?).await?;
     let ident = |name| TableIdentifier { namespace: namespace.clone(), name };
     Ok(Json(ListTablesResponse {
         identifiers: listing.items.into_iter().map(ident).collect(),
@@ -103,7 +114,10 @@ pub(super) async fn register_table(
         overwrite: request.overwrite.unwrap_or(false),
     };
     let at = app.clone();
-    app.finish(async move { Ok(loaded(&*commit::register_table(&at, &warehouse, &namespace, &request).await?)) }).await
+    app.finish(
+        async move { Ok(loaded(&*commit::register::<TableMetadata>(&at, &warehouse, &namespace, &request).await?)) },
+    )
+    .await
 }
 
 /// A table's metadata. `snapshots=refs` leaves out snapshots that no branch or tag points to.
@@ -138,12 +152,12 @@ pub(super) async fn load_table(
             return Err(Error::BadRequest(format!("Invalid snapshots: expected all or refs, found {mode}")));
         }
     };
-    let row = commit::load_pointer(&app, &warehouse, &ident).await?;
+    let row = commit::load_pointer(&app, &warehouse, Kind::Table, &ident).await?;
     let tag = entity_tag(&row.metadata_location, refs_only);
     if holds(&headers, &tag) {
         return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, tag)]).into_response());
     }
-    let stored = commit::stored(&app, &row.metadata_location).await?;
+    let stored = commit::stored::<TableMetadata>(&app, &row.metadata_location).await?;
     let mut response = if refs_only {
         json(stored.refs_reply(&app.storage.client_config(&row.metadata_location)))
     } else {
@@ -165,7 +179,7 @@ pub(super) async fn table_exists(
     InWarehouse(warehouse): InWarehouse,
     TablePath(ident): TablePath,
 ) -> Result<StatusCode, Error> {
-    commit::load_pointer(&app, &warehouse, &ident).await?;
+    commit::load_pointer(&app, &warehouse, Kind::Table, &ident).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -225,7 +239,7 @@ pub(super) async fn drop_table(
     query.flag("purgeRequested")?;
     let at = app.clone();
     app.finish(async move {
-        commit::drop_table(&at, &warehouse, &ident).await?;
+        commit::drop(&at, &warehouse, Kind::Table, &ident).await?;
         Ok(StatusCode::NO_CONTENT)
     })
     .await
@@ -251,7 +265,7 @@ pub(super) async fn rename_table(
     let request: RenameTableRequest = body.json()?;
     let at = app.clone();
     app.finish(async move {
-        commit::rename_table(&at, &warehouse, &request.source, &request.destination).await?;
+        commit::rename(&at, &warehouse, Kind::Table, &request.source, &request.destination).await?;
         Ok(StatusCode::NO_CONTENT)
     })
     .await
@@ -276,7 +290,8 @@ fn whole(stored: &Stored, headers: &HeaderMap) -> Response {
     response
 }
 
-fn json(body: Bytes) -> Response {
+/// Bytes that are JSON already.
+pub(super) fn json(body: Bytes) -> Response {
     ([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], body).into_response()
 }
 

@@ -1,13 +1,12 @@
-//! Creating a table, at once or staged for a later commit.
+//! Creating a table, at once or staged for a later commit; and what creating a view has in common with it.
 
 use crate::app::{App, Warehouse};
-use crate::commit::files::{load_reply, next_file};
-use crate::commit::load::keep;
-use crate::commit::location::{check_metadata, choose};
-use crate::commit::transaction::delete_quietly;
-use crate::commit::{Error, Stored};
-use crate::spec::{CreateTableRequest, Namespace, TableIdent};
-use crate::store::tables::{self, Change, Kind, NewTable};
+use crate::commit::files::load_reply;
+use crate::commit::location::{Chosen, check_metadata, choose};
+use crate::commit::swap::{Attempt, New, Prepared, Write, until_won};
+use crate::commit::{Document, Error, Stored, name_taken};
+use crate::spec::{self, CreateTableRequest, Namespace, TableIdent, TableMetadata};
+use crate::store::tables::{self, Kind};
 use crate::store::{self, Entity, namespaces};
 use bytes::Bytes;
 use std::sync::Arc;
@@ -29,72 +28,80 @@ pub async fn create_table(
     request: &CreateTableRequest,
 ) -> Result<Created, Error> {
     let ident = TableIdent::new(namespace.clone(), request.name.clone())?;
-    require_free(app, warehouse, &ident).await?;
-    let mut tries = 0;
-    loop {
-        match try_create(app, warehouse, &ident, request).await {
-            // Another create took the very location in between: choose again.
-            Err(Error::Store(store::Error::LocationTaken { .. } | store::Error::Conflict)) if tries < 4 => tries += 1,
-            done => return done,
-        }
+    require_free(app, warehouse, Kind::Table, &ident).await?;
+    let build = |location: &str| request.build(location, &app.ids.uuid(), app.clock.now_ms());
+    if !request.stage_create {
+        return Ok(Created::Table(create(app, warehouse, &ident, request.location.as_deref(), build).await?));
     }
+    let chosen = choose(app, warehouse, &ident, request.location.as_deref()).await?;
+    let metadata = build(&chosen.location)?;
+    check_metadata(warehouse, &metadata)?;
+    let config = TableMetadata::client_config(app, &chosen.location);
+    Ok(Created::Staged(load_reply(None, &metadata.to_bytes(), &config).0))
 }
 
-async fn try_create(
+/// Adds a table or view: `build` makes its first metadata for the location that is chosen.
+pub(super) async fn create<M: Document>(
     app: &App,
     warehouse: &Warehouse,
     ident: &TableIdent,
-    request: &CreateTableRequest,
-) -> Result<Created, Error> {
-    let chosen = choose(app, warehouse, ident, request.location.as_deref()).await?;
-    let now_ms = app.clock.now_ms();
-    let metadata = request.build(&chosen.location, &app.ids.uuid(), now_ms)?;
-    check_metadata(warehouse, &metadata)?;
-    let document = metadata.to_bytes();
-    if request.stage_create {
-        let config = app.storage.client_config(&chosen.location);
-        return Ok(Created::Staged(load_reply(None, &document, &config).0));
-    }
-    let file = next_file(&metadata, document.clone(), None, &app.ids.uuid())?;
-    app.storage.write_new(&file.location, file.bytes).await.map_err(Error::from_write)?;
-    let new = NewTable {
-        id: &app.ids.uuid(),
-        warehouse_id: &warehouse.row.id,
-        ident,
-        kind: Kind::Table,
-        location_key: &chosen.key,
-        claim: chosen.claim,
-        change: Change {
-            uuid: &metadata.table_uuid,
-            format_version: metadata.format_version,
-            location: &metadata.location,
-            metadata_location: &file.location,
-            now_ms,
-        },
-    };
-    if let Err(error) = insert(app, &new).await {
-        if !matches!(error, store::Error::OutcomeUnknown(_)) {
-            delete_quietly(app, &file.location).await;
-        }
-        return Err(error.into());
-    }
-    let config = app.storage.client_config(&file.location);
-    let stored = Arc::new(Stored::new(file.location, &document, metadata, &config));
-    keep(app, Arc::clone(&stored)).await;
-    Ok(Created::Table(stored))
+    asked: Option<&str>,
+    build: impl Fn(&str) -> spec::Result<M> + Send + Sync,
+) -> Result<Arc<Stored<M>>, Error> {
+    let mut created = until_won(app, warehouse, Creation { app, warehouse, ident, asked, build }).await?;
+    // One change has one answer.
+    created.pop().ok_or(Error::Store(store::Error::Conflict))
 }
 
-/// Adds the row of a table whose metadata file is written.
-pub(super) async fn insert(app: &App, new: &NewTable<'_>) -> Result<(), store::Error> {
-    let mut tx = app.db.begin().await?;
-    tables::create(&mut tx, new).await?;
-    tx.commit().await
+/// A table or view on its way into the catalog.
+struct Creation<'a, B> {
+    app: &'a App,
+    warehouse: &'a Warehouse,
+    ident: &'a TableIdent,
+    /// The location that the client wants.
+    asked: Option<&'a str>,
+    build: B,
+}
+
+impl<M: Document, B: Fn(&str) -> spec::Result<M> + Send + Sync> Attempt<M> for Creation<'_, B> {
+    async fn prepare(&mut self) -> Result<Vec<Prepared<M>>, Error> {
+        let Chosen { location, key, claim } = choose(self.app, self.warehouse, self.ident, self.asked).await?;
+        let metadata = (self.build)(&location)?;
+        check_metadata(self.warehouse, &metadata)?;
+        let new = New {
+            ident: self.ident,
+            id: self.app.ids.uuid(),
+            previous: None,
+            location_key: key,
+            claim,
+            dropped: Vec::new(),
+        };
+        Ok(vec![Prepared::Create(Write::new(self.app, new, metadata, self.app.clock.now_ms())?)])
+    }
+
+    fn judge(&self, error: store::Error) -> Result<store::Error, Error> {
+        match error {
+            store::Error::Conflict | store::Error::Busy(_) => Ok(error),
+            // Another create took the very location that was chosen: choose again.
+            store::Error::LocationTaken { .. } if self.asked.is_none() => Ok(error),
+            other => Err(name_taken(M::KIND, other)),
+        }
+    }
+
+    fn names(&self) -> String {
+        self.ident.to_string()
+    }
 }
 
 /// Refuses early what the insert would refuse after the file is written. The insert still has the last word.
-pub(super) async fn require_free(app: &App, warehouse: &Warehouse, ident: &TableIdent) -> Result<(), Error> {
+pub(super) async fn require_free(
+    app: &App,
+    warehouse: &Warehouse,
+    wanted: Kind,
+    ident: &TableIdent,
+) -> Result<(), Error> {
     if let Some(row) = tables::load(&app.db, &warehouse.row.id, ident).await? {
-        return Err(store::Error::AlreadyExists(row.kind.entity(ident)).into());
+        return Err(name_taken(wanted, store::Error::AlreadyExists(row.kind.entity(ident))));
     }
     if !namespaces::exists(&app.db, &warehouse.row.id, &ident.namespace).await? {
         return Err(store::Error::NotFound(Entity::Namespace(ident.namespace.to_string())).into());

@@ -1,8 +1,7 @@
 //! Metadata files: their names, their bytes, and the cache of those already read.
 
-use crate::commit::Error;
+use crate::commit::{Document, Error};
 use crate::spec::TableMetadata;
-use crate::spec::json::Object;
 use bytes::{BufMut, Bytes, BytesMut};
 use flate2::Compression;
 use flate2::read::GzDecoder;
@@ -15,27 +14,24 @@ use std::sync::{Arc, OnceLock};
 /// Largest metadata document that is read, in bytes, after decompression.
 const MAX_DOCUMENT: u64 = 512 * 1024 * 1024;
 
-/// One table metadata file, read and parsed once. A location is written once and never changes, so neither does this.
+/// One metadata file of a table or view, read and parsed once. A location is written once and never changes, so
+/// neither does this.
 ///
-/// The reply of `loadTable` is put together here, around the document's own bytes: serving it again copies nothing.
+/// The reply of a load is put together here, around the document's own bytes: serving it again copies nothing.
 #[derive(Debug)]
-pub struct Stored {
+pub struct Stored<M = TableMetadata> {
     location: String,
     reply: Bytes,
     document: Range<usize>,
-    metadata: Arc<TableMetadata>,
+    metadata: Arc<M>,
     gzip: OnceLock<Bytes>,
+    /// The reply of a table with its referenced snapshots alone.
     refs_reply: OnceLock<Bytes>,
 }
 
-impl Stored {
+impl<M: Document> Stored<M> {
     /// Keeps a document that was just written, or read and parsed, with the config its clients get.
-    pub(crate) fn new(
-        location: String,
-        document: &[u8],
-        metadata: TableMetadata,
-        config: &BTreeMap<String, String>,
-    ) -> Self {
+    pub(crate) fn new(location: String, document: &[u8], metadata: M, config: &BTreeMap<String, String>) -> Self {
         let (reply, document) = load_reply(Some(&location), document, config);
         let metadata = Arc::new(metadata);
         Self { location, reply, document, metadata, gzip: OnceLock::new(), refs_reply: OnceLock::new() }
@@ -45,10 +41,9 @@ impl Stored {
     pub(crate) fn parse(location: &str, file: &[u8], config: &BTreeMap<String, String>) -> Result<Self, Error> {
         let inflated = inflate(location, file)?;
         let bytes = inflated.as_deref().unwrap_or(file);
-        let metadata = TableMetadata::parse(bytes)
-            .map_err(|e| Error::Invalid(format!("Invalid metadata file {location}: {e}")))?;
+        let metadata = M::parse(bytes).map_err(|e| Error::Invalid(format!("Invalid metadata file {location}: {e}")))?;
         // Documents in an old form are served in the form that the specification promises to clients.
-        let modern = if is_rest_form(bytes) { None } else { Some(metadata.to_bytes()) };
+        let modern = if M::is_rest_form(bytes) { None } else { Some(metadata.to_bytes()) };
         Ok(Self::new(location.to_owned(), modern.as_deref().unwrap_or(bytes), metadata, config))
     }
 
@@ -58,7 +53,7 @@ impl Stored {
     }
 
     /// The metadata, parsed.
-    pub fn metadata(&self) -> &Arc<TableMetadata> {
+    pub fn metadata(&self) -> &Arc<M> {
         &self.metadata
     }
 
@@ -67,7 +62,7 @@ impl Stored {
         self.reply.slice(self.document.clone())
     }
 
-    /// The whole `LoadTableResult` with all snapshots.
+    /// The whole `LoadTableResult`, with all snapshots, or `LoadViewResult`.
     pub fn reply(&self) -> Bytes {
         self.reply.clone()
     }
@@ -77,19 +72,21 @@ impl Stored {
         self.gzip.get_or_init(|| deflate(&self.reply, Compression::fast()).into()).clone()
     }
 
-    /// The `LoadTableResult` that leaves out snapshots which no branch or tag points to.
-    pub fn refs_reply(&self, config: &BTreeMap<String, String>) -> Bytes {
-        let build = || load_reply(Some(&self.location), &self.metadata.refs_only().to_bytes(), config).0;
-        self.refs_reply.get_or_init(build).clone()
-    }
-
     /// A number that grows with the memory this holds, in bytes: document, reply parts and parsed form.
     pub fn weight(&self) -> u32 {
         u32::try_from(self.reply.len().saturating_mul(3)).unwrap_or(u32::MAX)
     }
 }
 
-/// `LoadTableResult` as JSON, and where in it the document stands.
+impl Stored {
+    /// The `LoadTableResult` that leaves out snapshots which no branch or tag points to.
+    pub fn refs_reply(&self, config: &BTreeMap<String, String>) -> Bytes {
+        let build = || load_reply(Some(&self.location), &self.metadata.refs_only().to_bytes(), config).0;
+        self.refs_reply.get_or_init(build).clone()
+    }
+}
+
+/// `LoadTableResult` or `LoadViewResult` as JSON, and where in it the document stands.
 pub(crate) fn load_reply(
     location: Option<&str>,
     document: &[u8],
@@ -112,26 +109,6 @@ pub(crate) fn load_reply(
     }
     reply.put_u8(b'}');
     (reply.freeze(), start..end)
-}
-
-/// Whether a document has the form that the specification promises to clients: Java reads older forms too
-/// (`spec.md` 2.6), but serving them would leave every other client to do the same.
-fn is_rest_form(document: &[u8]) -> bool {
-    const PROMISED: [&str; 9] = [
-        "table-uuid",
-        "schemas",
-        "current-schema-id",
-        "partition-specs",
-        "default-spec-id",
-        "last-partition-id",
-        "sort-orders",
-        "default-sort-order-id",
-        "last-column-id",
-    ];
-    let Ok(object) = Object::parse_document(document) else { return false };
-    let empty = object.get("current-snapshot-id").is_none_or(|id| matches!(id.get(), "null" | "-1"));
-    let no_nulls = object.iter().all(|(name, value)| value.get() != "null" || name == "current-snapshot-id");
-    PROMISED.iter().all(|name| object.has(name)) && (empty || object.has("refs")) && no_nulls
 }
 
 /// Texts and maps of texts always have a JSON form.
@@ -167,31 +144,39 @@ pub(crate) struct NewFile {
     pub bytes: Bytes,
 }
 
-/// Names the next metadata file of a table and gives it its bytes (2.5, "Metadata file name").
+/// Names the next metadata file of a table or view and gives it its bytes (2.5, "Metadata file name"; 2.7).
 ///
-/// `previous` is the metadata file that this one follows; `None` for a new table.
-pub(crate) fn next_file(
-    metadata: &TableMetadata,
+/// `previous` is the metadata file that this one follows; `None` for a new table or view.
+pub(crate) fn next_file<M: Document>(
+    metadata: &M,
     document: Vec<u8>,
     previous: Option<&str>,
     uuid: &str,
 ) -> Result<NewFile, Error> {
     let version = previous.map_or(0, |p| file_version(p).map_or(0, |v| v.saturating_add(1)));
-    let property = |key: &str| metadata.properties.get(key).map(String::as_str);
-    let folder = match property("write.metadata.path") {
+    let folder = match metadata.property("write.metadata.path") {
         Some(path) => path.trim_end_matches('/').to_owned(),
-        None => format!("{}/metadata", metadata.location.trim_end_matches('/')),
+        None => format!("{}/metadata", metadata.location().trim_end_matches('/')),
     };
-    let (suffix, bytes) = match property("write.metadata.compression-codec").map(str::to_ascii_lowercase).as_deref() {
-        None | Some("none" | "") => ("metadata.json", document),
-        Some("gzip") => ("gz.metadata.json", deflate(&document, Compression::default())),
-        Some(other) => {
-            return Err(Error::Invalid(format!(
-                "Invalid write.metadata.compression-codec: expected none or gzip, found {other}"
-            )));
-        }
+    let (suffix, bytes) = if is_compressed(metadata)? {
+        ("gz.metadata.json", deflate(&document, Compression::default()))
+    } else {
+        ("metadata.json", document)
     };
     Ok(NewFile { location: format!("{folder}/{version:05}-{uuid}.{suffix}"), bytes: bytes.into() })
+}
+
+/// Whether a metadata file is to be compressed.
+fn is_compressed<M: Document>(metadata: &M) -> Result<bool, Error> {
+    let codec = metadata.property("write.metadata.compression-codec").map(str::to_ascii_lowercase);
+    match codec.as_deref() {
+        None => Ok(M::COMPRESSED),
+        Some("none" | "") => Ok(false),
+        Some("gzip") => Ok(true),
+        Some(other) => Err(Error::Invalid(format!(
+            "Invalid write.metadata.compression-codec: expected none or gzip, found {other}"
+        ))),
+    }
 }
 
 /// The number at the start of a metadata file's name.

@@ -1,12 +1,13 @@
-//! Where a table lives: the location it is given, and the places that a client may name.
+//! Where a table or view lives: the location it is given, and the places that a client may name.
 
 use crate::app::{App, Warehouse};
-use crate::commit::Error;
-use crate::spec::{Namespace, TableIdent, TableMetadata};
+use crate::commit::{Document, Error};
+use crate::spec::{Namespace, TableIdent};
 use crate::storage::{Location, segment};
+use crate::store::tables::TableRow;
 use crate::store::{locations, namespaces};
 
-/// A place for a new table: the one the client asks for, or else `<base>/<namespace>/<table>`.
+/// A place for a new table or view: the one the client asks for, or else `<base>/<namespace>/<table>`.
 ///
 /// A place that the catalog chooses overlaps no other table's, neither a live one's nor one whose files a dropped
 /// table left behind: a unique suffix is added where it would.
@@ -45,7 +46,7 @@ async fn is_free(app: &App, place: &str) -> Result<bool, Error> {
     Ok(false)
 }
 
-/// A location for a new table.
+/// A location for a new table or view.
 #[derive(Debug)]
 pub(super) struct Chosen {
     /// As it stands in the metadata.
@@ -80,10 +81,25 @@ pub(super) fn check_inside(warehouse: &Warehouse, what: &str, location: &str) ->
     Err(Error::Invalid(format!("Invalid {what}: expected a place under {}, found {location}", allowed.join(" or "))))
 }
 
-/// Checks the places that a table's metadata names: its location, and where its metadata files are to go.
-pub(super) fn check_metadata(warehouse: &Warehouse, metadata: &TableMetadata) -> Result<Location, Error> {
-    if let Some(path) = metadata.properties.get("write.metadata.path") {
+/// Checks the places that metadata names: its location, and where its metadata files are to go.
+pub(super) fn check_metadata<M: Document>(warehouse: &Warehouse, metadata: &M) -> Result<Location, Error> {
+    if let Some(path) = metadata.property("write.metadata.path") {
         check_inside(warehouse, "write.metadata.path", path)?;
     }
-    check_inside(warehouse, "location", &metadata.location)
+    check_inside(warehouse, "location", metadata.location())
+}
+
+/// Checks the places that changed metadata names, if it names others than before; answers the location in normal form,
+/// or nothing if it stays as it is.
+pub(super) fn check_changed<M: Document>(
+    warehouse: &Warehouse,
+    row: &TableRow,
+    old: &M,
+    new: &M,
+) -> Result<String, Error> {
+    let path = "write.metadata.path";
+    if new.location() == row.location && old.property(path) == new.property(path) {
+        return Ok(String::new());
+    }
+    Ok(check_metadata(warehouse, new)?.to_string())
 }

@@ -3,6 +3,7 @@
 //! Each use-case reads as its steps. Nothing before the SQL swap is visible; the swap is the commit.
 
 mod create;
+mod document;
 mod drop;
 mod files;
 mod load;
@@ -11,23 +12,32 @@ mod namespace;
 mod ready;
 mod register;
 mod rename;
+mod report;
+
+mod swap;
 mod transaction;
+mod view;
 mod warehouse;
 
 pub use create::{Created, create_table};
-pub use drop::drop_table;
+pub use document::Document;
+pub use drop::drop;
 pub use files::Stored;
-pub use load::{load_pointer, load_table, stored};
+pub use load::{load, load_pointer, stored};
 pub use namespace::check_namespace_properties;
 pub use ready::check_ready;
-pub use register::{RegisterRequest, register_table};
-pub use rename::rename_table;
+pub use register::{RegisterRequest, register};
+pub use rename::rename;
+pub use report::{latest_reports, record_report};
 pub use transaction::{TableChange, commit_tables};
+pub use view::{commit_view, create_view};
 pub use warehouse::{
     NewWarehouse, RESERVED_NAMES, WarehouseChange, add_warehouse, change_warehouse, ensure_warehouse, remove_warehouse,
 };
 
 use crate::spec::{self, TableIdent};
+use crate::store::Entity;
+use crate::store::tables::Kind;
 use crate::{app, storage, store, validate};
 
 /// Why a use-case was not carried out. The outer text is what the client reads; the cause is for the log.
@@ -39,9 +49,14 @@ pub enum Error {
     /// The database said no, or could not be asked.
     #[error(transparent)]
     Store(#[from] store::Error),
-    /// The table is not there, or its namespace is not.
-    #[error("Table does not exist: {0}")]
-    NoSuchTable(TableIdent),
+    /// The name is taken, by its like or by the other kind: tables and views share their names.
+    #[error("{}", taken_text(*.wanted, .taken))]
+    NameTaken {
+        /// What was to get the name.
+        wanted: Kind,
+        /// What has it.
+        taken: Entity,
+    },
     /// The request cannot be carried out as it is.
     #[error("{0}")]
     Invalid(String),
@@ -108,6 +123,25 @@ impl Error {
                 Self::StorageUnavailable { location: location.clone(), source: Box::new(error) }
             }
         }
+    }
+}
+
+/// An error of the database, with names that are taken told from the side of what wanted them.
+fn name_taken(wanted: Kind, error: store::Error) -> Error {
+    match error {
+        store::Error::AlreadyExists(taken @ (Entity::Table(_) | Entity::View(_))) => Error::NameTaken { wanted, taken },
+        other => other.into(),
+    }
+}
+
+/// The texts that clients know (`spec.md` 5.5).
+fn taken_text(wanted: Kind, taken: &Entity) -> String {
+    match (wanted, taken) {
+        (Kind::Table, Entity::View(name)) => format!("View with same name already exists: {name}"),
+        (Kind::View, Entity::Table(name)) => format!("Table with same name already exists: {name}"),
+        (Kind::Table, Entity::Table(name)) => format!("Table already exists: {name}"),
+        (Kind::View, Entity::View(name)) => format!("View already exists: {name}"),
+        (_, other) => format!("{other} already exists"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Renaming a table: its row moves, its files stay.
+//! Renaming a table or view: its row moves, its files stay.
 
 use crate::app::{App, Warehouse};
 use crate::commit::Error;
@@ -6,16 +6,17 @@ use crate::spec::TableIdent;
 use crate::store::tables::{self, Kind};
 use crate::store::{self, Entity};
 
-/// Gives a table another name, in the same or another namespace of its warehouse.
-pub async fn rename_table(
+/// Gives a table or view another name, in the same or another namespace of its warehouse.
+pub async fn rename(
     app: &App,
     warehouse: &Warehouse,
+    kind: Kind,
     source: &TableIdent,
     destination: &TableIdent,
 ) -> Result<(), Error> {
     let mut tx = app.db.begin().await?;
     let now_ms = app.clock.now_ms();
-    let renamed = tables::rename(&mut tx, &warehouse.row.id, Kind::Table, source, destination, now_ms).await;
+    let renamed = tables::rename(&mut tx, &warehouse.row.id, kind, source, destination, now_ms).await;
     match renamed {
         Ok(()) => Ok(tx.commit().await?),
         Err(store::Error::AlreadyExists(taken)) => Err(Error::RenameTaken {

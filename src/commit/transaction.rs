@@ -8,25 +8,16 @@
 //! files that a commit adds never change.
 
 use crate::app::{App, Warehouse};
-use crate::commit::files::{NewFile, next_file};
-use crate::commit::load::{keep, load_table};
-use crate::commit::location::{check_metadata, choose};
-use crate::commit::{Error, Stored};
+use crate::commit::location::{check_changed, check_metadata, choose};
+use crate::commit::swap::{Attempt, New, Prepared, Write, until_won};
+use crate::commit::{Error, Stored, load, name_taken};
 use crate::spec::{self, AddedSnapshot, Base, CommitTableRequest, TableIdent, TableMetadata, TableUpdate};
-use crate::storage::Location;
 use crate::store::locations::Claim;
-use crate::store::tables::{self, Change, Kind, NewTable, Swap, TableRow};
+use crate::store::tables::{self, Kind};
 use crate::store::{self, Entity};
 use crate::validate;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::time::Duration;
-
-/// How often a commit is tried before its client is told to come back.
-const TRIES: usize = 5;
-
-/// Pause before the second try; doubled before each further one.
-const PAUSE: Duration = Duration::from_millis(10);
 
 /// A commit to one table.
 #[derive(Debug)]
@@ -48,34 +39,7 @@ pub async fn commit_tables(
     changes: &[TableChange],
 ) -> Result<Vec<Arc<Stored>>, Error> {
     refuse_repeated(changes)?;
-    let mut validated = Validated::default();
-    for attempt in 0..TRIES {
-        if attempt > 0 {
-            tokio::time::sleep(PAUSE * 2_u32.pow(u32::try_from(attempt - 1).unwrap_or(0))).await;
-        }
-        let mut prepared = Vec::with_capacity(changes.len());
-        for change in changes {
-            prepared.push(prepare(app, warehouse, change, &mut validated).await?);
-        }
-        write_files(app, &prepared).await?;
-        match swap(app, warehouse, &prepared).await {
-            Ok(()) => return Ok(finish(app, prepared).await),
-            Err(error) => {
-                if !matches!(error, store::Error::OutcomeUnknown(_)) {
-                    delete_files(app, &prepared).await;
-                }
-                match error {
-                    store::Error::Conflict | store::Error::Busy(_) => {
-                        metrics::counter!("guillemot_commit_retries_total").increment(1);
-                        tracing::debug!(attempt, cause = %error, "lost the swap");
-                    }
-                    other => return Err(as_requirement(other, changes)),
-                }
-            }
-        }
-    }
-    let names: Vec<String> = changes.iter().map(|c| c.ident.to_string()).collect();
-    Err(Error::Contention { table: names.join(", "), tries: TRIES })
+    until_won(app, warehouse, Commit { app, warehouse, changes, validated: Validated::default() }).await
 }
 
 /// One table in two changes would have two new metadata files for one pointer.
@@ -87,50 +51,39 @@ fn refuse_repeated(changes: &[TableChange]) -> Result<(), Error> {
     }
 }
 
-/// A create that met a table is a requirement that failed, whoever won the race (`spec.md` 2.1).
-fn as_requirement(error: store::Error, changes: &[TableChange]) -> Error {
-    match error {
-        store::Error::AlreadyExists(Entity::Table(name)) => {
-            spec::Error::conflict(format!("Requirement failed: table already exists: {name}")).into()
+/// Changes of tables on their way to the swap.
+struct Commit<'a> {
+    app: &'a App,
+    warehouse: &'a Warehouse,
+    changes: &'a [TableChange],
+    validated: Validated,
+}
+
+impl Attempt<TableMetadata> for Commit<'_> {
+    async fn prepare(&mut self) -> Result<Vec<Prepared<TableMetadata>>, Error> {
+        let mut prepared = Vec::with_capacity(self.changes.len());
+        for change in self.changes {
+            prepared.push(prepare(self.app, self.warehouse, change, &mut self.validated).await?);
         }
-        store::Error::NotFound(Entity::Namespace(_)) if changes.iter().any(|c| !is_create(&c.request)) => error.into(),
-        other => other.into(),
+        Ok(prepared)
+    }
+
+    fn judge(&self, error: store::Error) -> Result<store::Error, Error> {
+        match error {
+            store::Error::Conflict | store::Error::Busy(_) => Ok(error),
+            // A create that met a table is a requirement that failed, whoever won the race (`spec.md` 2.1).
+            store::Error::AlreadyExists(Entity::Table(name)) => Err(already_exists(&name).into()),
+            other => Err(name_taken(Kind::Table, other)),
+        }
+    }
+
+    fn names(&self) -> String {
+        self.changes.iter().map(|change| change.ident.to_string()).collect::<Vec<_>>().join(", ")
     }
 }
 
-fn is_create(request: &CommitTableRequest) -> bool {
-    request.is_create().unwrap_or(false)
-}
-
-/// One change, ready for the swap.
-enum Prepared {
-    /// Nothing changes.
-    Same(Arc<Stored>),
-    /// The pointer moves.
-    Swap(Box<Write>, TableRow),
-    /// The table is new.
-    Create(Box<Write>),
-}
-
-/// A metadata file to write, and what the row will say of it.
-struct Write {
-    ident: TableIdent,
-    id: String,
-    file: NewFile,
-    stored: Arc<Stored>,
-    location_key: String,
-    /// Metadata files that left the log and that the table wants deleted.
-    dropped: Vec<String>,
-    now_ms: i64,
-}
-
-impl Prepared {
-    fn write(&self) -> Option<&Write> {
-        match self {
-            Self::Same(_) => None,
-            Self::Swap(write, _) | Self::Create(write) => Some(write),
-        }
-    }
+fn already_exists(table: &str) -> spec::Error {
+    spec::Error::conflict(format!("Requirement failed: table already exists: {table}"))
 }
 
 async fn prepare(
@@ -138,11 +91,11 @@ async fn prepare(
     warehouse: &Warehouse,
     change: &TableChange,
     validated: &mut Validated,
-) -> Result<Prepared, Error> {
+) -> Result<Prepared<TableMetadata>, Error> {
     if change.request.is_create()? {
         return prepare_create(app, warehouse, change, validated).await;
     }
-    let (row, base) = load_table(app, warehouse, &change.ident).await?;
+    let (row, base) = load::<TableMetadata>(app, warehouse, &change.ident).await?;
     for requirement in &change.request.requirements {
         requirement.check(base.metadata())?;
     }
@@ -153,15 +106,17 @@ async fn prepare(
         return Ok(Prepared::Same(base));
     }
     let mut metadata = applied.metadata;
-    let location_key = if metadata.location == row.location && same_metadata_path(base.metadata(), &metadata) {
-        None
-    } else {
-        Some(check_metadata(warehouse, &metadata)?)
-    };
+    let location_key = check_changed(warehouse, &row, &**base.metadata(), &metadata)?;
     validated.check(app, warehouse, Some(base.metadata()), &mut metadata, &applied.added_snapshots).await?;
-    let dropped = if deletes_old_files(&metadata) { applied.dropped_metadata_files } else { Vec::new() };
-    let new = New { ident: &change.ident, id: row.id.clone(), previous: Some(base.location()), location_key, dropped };
-    Ok(Prepared::Swap(Box::new(write(app, new, metadata, now_ms)?), row))
+    let new = New {
+        ident: &change.ident,
+        id: row.id.clone(),
+        previous: Some(base.location()),
+        location_key,
+        claim: Claim::Shared,
+        dropped: if deletes_old_files(&metadata) { applied.dropped_metadata_files } else { Vec::new() },
+    };
+    Ok(Prepared::Swap(Write::new(app, new, metadata, now_ms)?, row))
 }
 
 async fn prepare_create(
@@ -169,25 +124,29 @@ async fn prepare_create(
     warehouse: &Warehouse,
     change: &TableChange,
     validated: &mut Validated,
-) -> Result<Prepared, Error> {
+) -> Result<Prepared<TableMetadata>, Error> {
     match tables::load(&app.db, &warehouse.row.id, &change.ident).await? {
         Some(row) if row.kind == Kind::View => {
-            return Err(store::Error::AlreadyExists(Entity::View(change.ident.to_string())).into());
+            return Err(name_taken(Kind::Table, store::Error::AlreadyExists(row.kind.entity(&change.ident))));
         }
-        Some(_) => {
-            let message = format!("Requirement failed: table already exists: {}", change.ident);
-            return Err(spec::Error::conflict(message).into());
-        }
+        Some(_) => return Err(already_exists(&change.ident.to_string()).into()),
         None => {}
     }
     let now_ms = app.clock.now_ms();
     let updates = complete(app, warehouse, change).await?;
     let applied = spec::apply(None, &updates, now_ms)?;
     let mut metadata = applied.metadata;
-    let location_key = Some(check_metadata(warehouse, &metadata)?);
+    let location_key = check_metadata(warehouse, &metadata)?.to_string();
     validated.check(app, warehouse, None, &mut metadata, &applied.added_snapshots).await?;
-    let new = New { ident: &change.ident, id: app.ids.uuid(), previous: None, location_key, dropped: Vec::new() };
-    Ok(Prepared::Create(Box::new(write(app, new, metadata, now_ms)?)))
+    let new = New {
+        ident: &change.ident,
+        id: app.ids.uuid(),
+        previous: None,
+        location_key,
+        claim: Claim::Shared,
+        dropped: Vec::new(),
+    };
+    Ok(Prepared::Create(Write::new(app, new, metadata, now_ms)?))
 }
 
 /// The updates of a create, with the uuid and the location that a client may have left to the catalog.
@@ -205,33 +164,11 @@ async fn complete(app: &App, warehouse: &Warehouse, change: &TableChange) -> Res
     Ok(updates)
 }
 
-fn same_metadata_path(old: &TableMetadata, new: &TableMetadata) -> bool {
-    old.properties.get("write.metadata.path") == new.properties.get("write.metadata.path")
-}
-
 fn deletes_old_files(metadata: &TableMetadata) -> bool {
     metadata
         .properties
         .get("write.metadata.delete-after-commit.enabled")
         .is_some_and(|value| value.eq_ignore_ascii_case("true"))
-}
-
-/// What [`write`] needs to know besides the metadata.
-struct New<'a> {
-    ident: &'a TableIdent,
-    id: String,
-    previous: Option<&'a str>,
-    location_key: Option<Location>,
-    dropped: Vec<String>,
-}
-
-fn write(app: &App, new: New<'_>, metadata: TableMetadata, now_ms: i64) -> Result<Write, Error> {
-    let document = metadata.to_bytes();
-    let location_key = new.location_key.map(|key| key.to_string()).unwrap_or_default();
-    let file = next_file(&metadata, document.clone(), new.previous, &app.ids.uuid())?;
-    let config = app.storage.client_config(&file.location);
-    let stored = Arc::new(Stored::new(file.location.clone(), &document, metadata, &config));
-    Ok(Write { ident: new.ident.clone(), id: new.id, file, stored, location_key, dropped: new.dropped, now_ms })
 }
 
 /// What was validated already in this request: a verdict on immutable files stays true when the swap is tried again.
@@ -283,99 +220,4 @@ fn note(report: &validate::Report) {
     for skipped in &report.not_checked {
         metrics::counter!("guillemot_rule_not_checked_total", "rule" => skipped.rule).increment(1);
     }
-}
-
-async fn write_files(app: &App, prepared: &[Prepared]) -> Result<(), Error> {
-    for write in prepared.iter().filter_map(Prepared::write) {
-        let put = app.storage.write_new(&write.file.location, write.file.bytes.clone()).await;
-        if let Err(error) = put {
-            delete_files(app, prepared).await;
-            return Err(Error::from_write(error));
-        }
-    }
-    Ok(())
-}
-
-/// Deletes files that no pointer names, and surely never will.
-async fn delete_files(app: &App, prepared: &[Prepared]) {
-    for write in prepared.iter().filter_map(Prepared::write) {
-        delete_quietly(app, &write.file.location).await;
-    }
-}
-
-/// Deletes a file that nothing needs. When that fails the file is litter, not harm.
-pub(super) async fn delete_quietly(app: &App, location: &str) {
-    if let Err(error) = app.storage.delete(location).await {
-        tracing::warn!(location, cause = %error, "could not delete a file that nothing needs");
-    }
-}
-
-/// One SQL transaction: swaps first, then creates in order of their names.
-async fn swap(app: &App, warehouse: &Warehouse, prepared: &[Prepared]) -> Result<(), store::Error> {
-    let mut swaps = Vec::new();
-    let mut creates = Vec::new();
-    for item in prepared {
-        match item {
-            Prepared::Same(_) => {}
-            Prepared::Swap(write, row) => swaps.push(as_swap(write, row)),
-            Prepared::Create(write) => creates.push(write),
-        }
-    }
-    if swaps.is_empty() && creates.is_empty() {
-        return Ok(());
-    }
-    creates.sort_by(|a, b| a.ident.cmp(&b.ident));
-    let mut tx = app.db.begin().await?;
-    tables::swap(&mut tx, &swaps).await?;
-    for write in creates {
-        tables::create(&mut tx, &as_new_table(warehouse, write)).await?;
-    }
-    tx.commit().await
-}
-
-fn as_swap<'a>(write: &'a Write, row: &'a TableRow) -> Swap<'a> {
-    let moved = row.location != write.stored.metadata().location;
-    Swap { row, change: as_change(write), moved_to: moved.then_some(write.location_key.as_str()) }
-}
-
-fn as_new_table<'a>(warehouse: &'a Warehouse, write: &'a Write) -> NewTable<'a> {
-    NewTable {
-        id: &write.id,
-        warehouse_id: &warehouse.row.id,
-        ident: &write.ident,
-        kind: Kind::Table,
-        location_key: &write.location_key,
-        claim: Claim::Shared,
-        change: as_change(write),
-    }
-}
-
-fn as_change(write: &Write) -> Change<'_> {
-    let metadata = write.stored.metadata();
-    Change {
-        uuid: &metadata.table_uuid,
-        format_version: metadata.format_version,
-        location: &metadata.location,
-        metadata_location: &write.file.location,
-        now_ms: write.now_ms,
-    }
-}
-
-/// After the swap: the cache learns what was written, and files that left the log go.
-async fn finish(app: &App, prepared: Vec<Prepared>) -> Vec<Arc<Stored>> {
-    let mut done = Vec::with_capacity(prepared.len());
-    for item in prepared {
-        match item {
-            Prepared::Same(stored) => done.push(stored),
-            Prepared::Swap(write, _) | Prepared::Create(write) => {
-                keep(app, Arc::clone(&write.stored)).await;
-                for location in &write.dropped {
-                    delete_quietly(app, location).await;
-                }
-                done.push(write.stored);
-            }
-        }
-    }
-    metrics::counter!("guillemot_commits_total").increment(1);
-    done
 }

@@ -23,6 +23,7 @@ pub mod idempotency;
 pub mod locations;
 pub mod loose_files;
 pub mod namespaces;
+pub mod reports;
 pub mod tables;
 pub mod tasks;
 pub mod warehouses;

@@ -3,7 +3,7 @@
 //! `make test` starts what they need and says where it is: `TEST_POSTGRES_URL`, `TEST_GCS_URL`. A test that misses its
 //! variable fails; none is skipped.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on panics")]
+#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on panics")]
 
 mod architecture;
 mod documents;

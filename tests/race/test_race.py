@@ -111,7 +111,8 @@ def test_nothing_is_lost_when_servers_are_killed_and_clients_hang_up(lake):
     ids = check(loaded, outcome)
     landed = len(set(ids) & set(outcome.unknown))
     print(
-        f"{kills} kills, answers {outcome.answers}, {len(ids)} snapshots, {landed} of {len(outcome.unknown)} in doubt landed"
+        f"{kills} kills, answers {outcome.answers}, {len(ids)} snapshots, "
+        f"{landed} of {len(outcome.unknown)} in doubt landed"
     )
     assert outcome.acknowledged, "nothing was acknowledged at all"
     check_files(loaded)

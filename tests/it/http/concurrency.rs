@@ -1,6 +1,6 @@
 //! Commits that race: what was acknowledged is there once, and nothing else is.
 
-use crate::support::server::{Server, on_both_servers};
+use crate::support::server::{Reply, Server, on_both_servers};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -49,7 +49,7 @@ async fn racing_creates_have_one_winner(server: Server) {
     };
     let replies = futures::future::join_all((0..8).map(create)).await;
     let won: Vec<Value> =
-        replies.iter().filter(|reply| reply.status.as_u16() == 200).map(|reply| reply.json()).collect();
+        replies.iter().filter(|reply| reply.status.as_u16() == 200).map(Reply::json).collect();
     assert_eq!(won.len(), 1);
     assert!(replies.iter().all(|reply| matches!(reply.status.as_u16(), 200 | 409)));
     assert_eq!(server.get("/namespaces/ns/tables/t").await.expect(200), won[0]);

@@ -19,7 +19,11 @@ async fn every_advertised_endpoint_answers_as_the_catalog() {
     let config = server.get("/config").await.expect(200);
     for endpoint in config["endpoints"].as_array().unwrap() {
         let (method, path) = endpoint.as_str().unwrap().split_once(' ').unwrap();
-        let path = path.replace("{prefix}", "lake").replace("{namespace}", "none").replace("{table}", "none");
+        let path = path
+            .replace("{prefix}", "lake")
+            .replace("{namespace}", "none")
+            .replace("{table}", "none")
+            .replace("{view}", "none");
         let method: reqwest::Method = method.parse().unwrap();
         let reply = server.send(method.clone(), &format!("/iceberg{path}"), None, &[]).await;
         assert!(!reply.text.contains("no route for"), "{endpoint}: {}", reply.text);

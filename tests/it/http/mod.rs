@@ -7,6 +7,8 @@ mod coverage;
 mod errors;
 mod namespaces;
 mod paths;
+mod reports;
 mod tables;
 mod transactions;
+mod views;
 mod warehouses;

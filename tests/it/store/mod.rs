@@ -5,6 +5,7 @@ mod locations;
 mod lost_connections;
 mod migrations;
 mod namespaces;
+mod reports;
 mod tables;
 mod warehouses;
 

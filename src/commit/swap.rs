@@ -1,0 +1,218 @@
+//! The step that makes a change visible: metadata files are put, create only, then one SQL transaction moves every
+//! pointer. A lost swap starts again with the state that won.
+
+use crate::app::{App, Warehouse};
+use crate::commit::files::{NewFile, next_file};
+use crate::commit::load::keep;
+use crate::commit::{Document, Error, Stored};
+use crate::spec::TableIdent;
+use crate::store;
+use crate::store::locations::Claim;
+use crate::store::tables::{self, Change, NewTable, Swap, TableRow};
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How often a change is tried before its client is told to come back.
+const TRIES: usize = 5;
+
+/// Pause before the second try; doubled before each further one.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// A change of one table or view, or of several, that can be worked out anew from the state it meets.
+pub(super) trait Attempt<M: Document>: Send {
+    /// Works out the change from the state that is there now.
+    fn prepare(&mut self) -> impl Future<Output = Result<Vec<Prepared<M>>, Error>> + Send;
+
+    /// Whether a failed swap is worth another try; `Err` is what the client reads if not.
+    fn judge(&self, error: store::Error) -> Result<store::Error, Error> {
+        match error {
+            store::Error::Conflict | store::Error::Busy(_) => Ok(error),
+            other => Err(other.into()),
+        }
+    }
+
+    /// What is changed, for people.
+    fn names(&self) -> String;
+}
+
+/// One change, ready for the swap.
+pub(super) enum Prepared<M> {
+    /// Nothing changes.
+    Same(Arc<Stored<M>>),
+    /// The pointer moves.
+    Swap(Box<Write<M>>, TableRow),
+    /// The table or view is new.
+    Create(Box<Write<M>>),
+}
+
+/// What [`Write::new`] needs to know besides the metadata.
+pub(super) struct New<'a> {
+    pub ident: &'a TableIdent,
+    /// Of the row.
+    pub id: String,
+    /// The metadata file that this one follows.
+    pub previous: Option<&'a str>,
+    /// The location in normal form; empty where it stays as it is.
+    pub location_key: String,
+    /// Whether the location must be free; counts for what is new.
+    pub claim: Claim,
+    /// Metadata files that left the log, where the table wants them deleted.
+    pub dropped: Vec<String>,
+}
+
+/// A metadata file to write, and what the row will say of it.
+pub(super) struct Write<M> {
+    ident: TableIdent,
+    id: String,
+    file: NewFile,
+    stored: Arc<Stored<M>>,
+    location_key: String,
+    claim: Claim,
+    dropped: Vec<String>,
+    now_ms: i64,
+}
+
+impl<M: Document> Write<M> {
+    pub(super) fn new(app: &App, new: New<'_>, metadata: M, now_ms: i64) -> Result<Box<Self>, Error> {
+        let document = metadata.to_bytes();
+        let file = next_file(&metadata, document.clone(), new.previous, &app.ids.uuid())?;
+        let config = M::client_config(app, &file.location);
+        let stored = Arc::new(Stored::new(file.location.clone(), &document, metadata, &config));
+        let New { id, location_key, claim, dropped, .. } = new;
+        Ok(Box::new(Self { ident: new.ident.clone(), id, file, stored, location_key, claim, dropped, now_ms }))
+    }
+
+    fn change(&self) -> Change<'_> {
+        let metadata = self.stored.metadata();
+        Change {
+            uuid: metadata.uuid(),
+            format_version: metadata.format_version(),
+            location: metadata.location(),
+            metadata_location: &self.file.location,
+            now_ms: self.now_ms,
+        }
+    }
+
+    fn as_swap<'a>(&'a self, row: &'a TableRow) -> Swap<'a> {
+        let moved = row.location != self.stored.metadata().location();
+        Swap { row, change: self.change(), moved_to: moved.then_some(self.location_key.as_str()) }
+    }
+
+    fn as_new_table<'a>(&'a self, warehouse: &'a Warehouse) -> NewTable<'a> {
+        NewTable {
+            id: &self.id,
+            warehouse_id: &warehouse.row.id,
+            ident: &self.ident,
+            kind: M::KIND,
+            location_key: &self.location_key,
+            claim: self.claim,
+            change: self.change(),
+        }
+    }
+}
+
+/// Prepares and swaps until the swap is won, at most [`TRIES`] times; answers the new metadata in the order of the
+/// changes.
+pub(super) async fn until_won<M: Document>(
+    app: &App,
+    warehouse: &Warehouse,
+    mut attempt: impl Attempt<M>,
+) -> Result<Vec<Arc<Stored<M>>>, Error> {
+    let mut tried = 1;
+    loop {
+        let prepared = attempt.prepare().await?;
+        write_files(app, &prepared).await?;
+        let Err(error) = swap(app, warehouse, &prepared).await else {
+            return Ok(finish(app, prepared).await);
+        };
+        if !matches!(error, store::Error::OutcomeUnknown(_)) {
+            delete_files(app, &prepared).await;
+        }
+        let error = attempt.judge(error)?;
+        if tried == TRIES {
+            return Err(match error {
+                store::Error::Conflict => Error::Contention { table: attempt.names(), tries: TRIES },
+                other => other.into(),
+            });
+        }
+        metrics::counter!("guillemot_commit_retries_total").increment(1);
+        tracing::debug!(tried, cause = %error, "lost the swap");
+        tokio::time::sleep(PAUSE * 2_u32.pow(u32::try_from(tried - 1).unwrap_or(0))).await;
+        tried += 1;
+    }
+}
+
+fn writes<M>(prepared: &[Prepared<M>]) -> impl Iterator<Item = &Write<M>> {
+    prepared.iter().filter_map(|item| match item {
+        Prepared::Same(_) => None,
+        Prepared::Swap(write, _) | Prepared::Create(write) => Some(&**write),
+    })
+}
+
+async fn write_files<M: Document>(app: &App, prepared: &[Prepared<M>]) -> Result<(), Error> {
+    for write in writes(prepared) {
+        let put = app.storage.write_new(&write.file.location, write.file.bytes.clone()).await;
+        if let Err(error) = put {
+            delete_files(app, prepared).await;
+            return Err(Error::from_write(error));
+        }
+    }
+    Ok(())
+}
+
+/// Deletes files that no pointer names, and surely never will.
+async fn delete_files<M: Document>(app: &App, prepared: &[Prepared<M>]) {
+    for write in writes(prepared) {
+        delete_quietly(app, &write.file.location).await;
+    }
+}
+
+/// Deletes a file that nothing needs. When that fails the file is litter, not harm.
+async fn delete_quietly(app: &App, location: &str) {
+    if let Err(error) = app.storage.delete(location).await {
+        tracing::warn!(location, cause = %error, "could not delete a file that nothing needs");
+    }
+}
+
+/// One SQL transaction: swaps first, then creates in order of their names.
+async fn swap<M: Document>(app: &App, warehouse: &Warehouse, prepared: &[Prepared<M>]) -> Result<(), store::Error> {
+    let mut swaps = Vec::new();
+    let mut creates = Vec::new();
+    for item in prepared {
+        match item {
+            Prepared::Same(_) => {}
+            Prepared::Swap(write, row) => swaps.push(write.as_swap(row)),
+            Prepared::Create(write) => creates.push(write),
+        }
+    }
+    if swaps.is_empty() && creates.is_empty() {
+        return Ok(());
+    }
+    creates.sort_by(|a, b| a.ident.cmp(&b.ident));
+    let mut tx = app.db.begin().await?;
+    tables::swap(&mut tx, &swaps).await?;
+    for write in creates {
+        tables::create(&mut tx, &write.as_new_table(warehouse)).await?;
+    }
+    tx.commit().await
+}
+
+/// After the swap: the cache learns what was written, and files that left the log go.
+async fn finish<M: Document>(app: &App, prepared: Vec<Prepared<M>>) -> Vec<Arc<Stored<M>>> {
+    let mut done = Vec::with_capacity(prepared.len());
+    for item in prepared {
+        match item {
+            Prepared::Same(stored) => done.push(stored),
+            Prepared::Swap(write, _) | Prepared::Create(write) => {
+                keep(app, Arc::clone(&write.stored)).await;
+                for location in &write.dropped {
+                    delete_quietly(app, location).await;
+                }
+                done.push(write.stored);
+            }
+        }
+    }
+    metrics::counter!("guillemot_commits_total").increment(1);
+    done
+}

@@ -1,0 +1,76 @@
+//! Creating and changing views (`spec.md` 2.7).
+
+use crate::app::{App, Warehouse};
+use crate::commit::create::{create, require_free};
+use crate::commit::location::check_changed;
+use crate::commit::swap::{Attempt, New, Prepared, Write, until_won};
+use crate::commit::{Error, Stored, load};
+use crate::spec::{self, CommitViewRequest, CreateViewRequest, Namespace, TableIdent, ViewMetadata};
+use crate::store;
+use crate::store::locations::Claim;
+use crate::store::tables::Kind;
+use std::sync::Arc;
+
+/// Creates a view, with schema 0 and version 1.
+pub async fn create_view(
+    app: &App,
+    warehouse: &Warehouse,
+    namespace: &Namespace,
+    request: &CreateViewRequest,
+) -> Result<Arc<Stored<ViewMetadata>>, Error> {
+    let ident = TableIdent::new(namespace.clone(), request.name.clone())?;
+    require_free(app, warehouse, Kind::View, &ident).await?;
+    let build = |location: &str| request.build(location, &app.ids.uuid());
+    create(app, warehouse, &ident, request.location.as_deref(), build).await
+}
+
+/// Commits to a view. Of several commits that meet, each one happens: the later ones start from what the earlier ones
+/// left, and versions get new numbers where theirs are taken.
+///
+/// # Errors
+/// 409 when a requirement does not hold or other commits win every time; 400 when an update is wrong;
+/// [`store::Error::OutcomeUnknown`] when the database's answer was lost.
+pub async fn commit_view(
+    app: &App,
+    warehouse: &Warehouse,
+    ident: &TableIdent,
+    request: &CommitViewRequest,
+) -> Result<Arc<Stored<ViewMetadata>>, Error> {
+    let mut done = until_won(app, warehouse, Replacement { app, warehouse, ident, request }).await?;
+    // One change has one answer.
+    done.pop().ok_or(Error::Store(store::Error::Conflict))
+}
+
+/// A commit to a view on its way to the swap.
+struct Replacement<'a> {
+    app: &'a App,
+    warehouse: &'a Warehouse,
+    ident: &'a TableIdent,
+    request: &'a CommitViewRequest,
+}
+
+impl Attempt<ViewMetadata> for Replacement<'_> {
+    async fn prepare(&mut self) -> Result<Vec<Prepared<ViewMetadata>>, Error> {
+        let (row, base) = load::<ViewMetadata>(self.app, self.warehouse, self.ident).await?;
+        self.request.requirements.iter().try_for_each(|requirement| requirement.check(base.metadata()))?;
+        let now_ms = self.app.clock.now_ms();
+        let applied = spec::apply_view(base.metadata(), &self.request.updates, now_ms)?;
+        if !applied.changed {
+            return Ok(vec![Prepared::Same(base)]);
+        }
+        let metadata = applied.metadata;
+        let new = New {
+            ident: self.ident,
+            id: row.id.clone(),
+            previous: Some(base.location()),
+            location_key: check_changed(self.warehouse, &row, &**base.metadata(), &metadata)?,
+            claim: Claim::Shared,
+            dropped: Vec::new(),
+        };
+        Ok(vec![Prepared::Swap(Write::new(self.app, new, metadata, now_ms)?, row)])
+    }
+
+    fn names(&self) -> String {
+        self.ident.to_string()
+    }
+}
