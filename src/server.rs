@@ -6,7 +6,7 @@ use crate::config::Config;
 use crate::storage::{Location, Storage, StorageConfig};
 use crate::store::{self, Db};
 use crate::validate::Levels;
-use crate::{api, commit, storage, telemetry, validate};
+use crate::{api, commit, storage, tasks, telemetry, validate};
 use axum::ServiceExt;
 use axum::extract::Request;
 use std::future::Future;
@@ -14,6 +14,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 /// Why the server does not start, or stopped.
@@ -117,13 +118,15 @@ pub async fn bind(config: &Config) -> Result<TcpListener, Error> {
     TcpListener::bind(&config.listen).await.map_err(failed)
 }
 
-/// Serves until `shutdown` resolves, then lets running requests end within the grace period.
+/// Serves, and does background work, until `shutdown` resolves; then lets running requests end within the grace period.
 pub async fn serve(
     listener: TcpListener,
     app: App,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> Result<(), Error> {
     warn_when_open(listener.local_addr().ok());
+    let stop_work = CancellationToken::new();
+    app.tasks.spawn(tasks::run(app.clone(), stop_work.clone()));
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let service = ServiceExt::<Request>::into_make_service(api::service(app.clone()));
     let graceful = axum::serve(listener, service).with_graceful_shutdown(async move {
@@ -139,11 +142,12 @@ pub async fn serve(
             tracing::warn!(grace_s = app.config.shutdown_grace_s, "requests still running are cut off");
         }
     }
+    stop_work.cancel();
     finish(&app, grace).await;
     Ok(())
 }
 
-/// Mutations whose clients are gone still run to their end.
+/// Mutations whose clients are gone still run to their end; background work gives back what it has not finished.
 async fn finish(app: &App, grace: Duration) {
     app.tasks.close();
     if tokio::time::timeout(grace, app.tasks.wait()).await.is_err() {

@@ -15,8 +15,10 @@ use super::extract::{Body, read_body};
 use super::tables::{json, loaded};
 use crate::app::App;
 use crate::commit::{self, Once};
+use crate::spec::ViewMetadata;
 use crate::store::idempotency::{self, Answer, Key, Known, Reply};
-use crate::store::{self};
+use crate::store::tables::Kind;
+use crate::store;
 use axum::body::{self, Bytes};
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::request::Parts;
@@ -95,7 +97,12 @@ async fn again(app: &App, answer: Answer) -> Result<Response, Error> {
     Ok(match answer.reply {
         Reply::Empty => status.into_response(),
         Reply::Body(text) => (status, json(text.into())).into_response(),
-        Reply::Metadata { table_id, location, .. } => loaded(&*commit::answered(app, &table_id, &location).await?),
+        Reply::Metadata { kind: Kind::Table, table_id, location } => {
+            loaded(&*commit::answered(app, &table_id, &location).await?)
+        }
+        Reply::Metadata { kind: Kind::View, table_id, location } => {
+            json(commit::answered::<ViewMetadata>(app, &table_id, &location).await?.reply())
+        }
     })
 }
 

@@ -1,9 +1,7 @@
 //! Doing what a request with an `Idempotency-Key` asks for once, and answering it the same ever after (`spec.md` 1.2).
 
 use crate::app::App;
-use crate::commit::Error;
-use crate::commit::Stored;
-use crate::commit::load::stored;
+use crate::commit::{Document, Error, Stored, stored};
 use crate::store::idempotency::{self, Answer, Key, Reply};
 use crate::store::tables::{self, Kind};
 use crate::store::{self, Tx};
@@ -61,7 +59,7 @@ pub(super) fn metadata(kind: Kind, table_id: &str, location: &str) -> Answer {
 }
 
 /// The metadata that a request was answered with; what the table has now where that file is gone.
-pub async fn answered(app: &App, table_id: &str, location: &str) -> Result<Arc<Stored>, Error> {
+pub async fn answered<M: Document>(app: &App, table_id: &str, location: &str) -> Result<Arc<Stored<M>>, Error> {
     match stored(app, location).await {
         Err(Error::NoSuchFile(gone)) => match tables::load_by_id(&app.db, table_id).await? {
             Some(row) => stored(app, &row.metadata_location).await,

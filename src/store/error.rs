@@ -18,6 +18,8 @@ pub enum Entity {
     Table(String),
     /// A view.
     View(String),
+    /// A task, by its id.
+    Task(String),
 }
 
 impl fmt::Display for Entity {
@@ -27,6 +29,7 @@ impl fmt::Display for Entity {
             Self::Namespace(name) => write!(f, "namespace {name}"),
             Self::Table(name) => write!(f, "table {name}"),
             Self::View(name) => write!(f, "view {name}"),
+            Self::Task(id) => write!(f, "task {id}"),
         }
     }
 }

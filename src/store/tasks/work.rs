@@ -61,34 +61,40 @@ pub enum Outcome {
     Failed(String),
 }
 
-/// Writes down how an attempt ended, with an entry in the log if there is something to say. False if the lease is
-/// lost: somebody else has the task, and nothing is written.
-pub async fn finish(
-    tx: &mut Tx,
-    id: &str,
-    lease: &str,
-    outcome: &Outcome,
-    progress: &str,
-    message: Option<&str>,
-    now_ms: i64,
-) -> Result<bool> {
+/// The end of an attempt.
+#[derive(Debug, Clone)]
+pub struct Ending<'a> {
+    /// How it ended.
+    pub outcome: &'a Outcome,
+    /// A JSON object: how far it came.
+    pub progress: &'a str,
+    /// An entry for the log, if there is something to say.
+    pub message: Option<&'a str>,
+    /// Now, epoch milliseconds.
+    pub now_ms: i64,
+}
+
+/// Writes down how an attempt ended. False if the lease is lost: somebody else has the task, and nothing is written.
+pub async fn finish(tx: &mut Tx, id: &str, lease: &str, ending: &Ending<'_>) -> Result<bool> {
     // An attempt that went well, or never was one, starts the count anew.
     const SQL: &str = "
         UPDATE tasks SET state = $3, due_ms = $4, error = $5, progress = $6, lease = NULL, updated_ms = $7,
                          attempts = attempts * $8 - $9
         WHERE id = $1 AND lease = $2 AND state = 'running'";
-    let (state, due_ms, error, (times, less)) = match outcome {
-        Outcome::Done => ("done", None, None, (1, 0)),
+    let now_ms = ending.now_ms;
+    let (state, due_ms, error, (times, less)) = match ending.outcome {
+        Outcome::Done => ("done", None, None, (1_i64, 0_i64)),
         Outcome::Again(due_ms) => ("queued", Some(*due_ms), None, (0, 0)),
         Outcome::Released => ("queued", Some(now_ms), None, (1, 1)),
         Outcome::Retry(due_ms, error) => ("queued", Some(*due_ms), Some(error.clone()), (1, 0)),
         Outcome::Failed(error) => ("failed", None, Some(error.clone()), (1, 0)),
     };
-    let update = query(SQL).bind(id).bind(lease).bind(state).bind(due_ms).bind(error).bind(progress).bind(now_ms);
+    let update = query(SQL).bind(id).bind(lease).bind(state).bind(due_ms).bind(error).bind(ending.progress);
+    let update = update.bind(now_ms);
     if tx.execute(update.bind(times).bind(less)).await? == 0 {
         return Ok(false);
     }
-    if let Some(message) = message {
+    if let Some(message) = ending.message {
         write_entry(tx, id, message, now_ms).await?;
     }
     Ok(true)
