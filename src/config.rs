@@ -32,6 +32,9 @@ pub struct Settings {
     /// Give every new table a location with a unique suffix [default: false]
     #[arg(long, env = "GUILLEMOT_UNIQUE_TABLE_LOCATIONS", num_args = 0..=1, default_missing_value = "true", global = true)]
     pub unique_table_locations: Option<bool>,
+    /// Ask storage at every load whether the metadata file is still there, even if it is cached [default: false]
+    #[arg(long, env = "GUILLEMOT_VERIFY_METADATA_ON_LOAD", num_args = 0..=1, default_missing_value = "true", global = true)]
+    pub verify_metadata_on_load: Option<bool>,
     /// Largest request body in MiB [default: 64]
     #[arg(long, env = "GUILLEMOT_MAX_BODY_MIB", global = true)]
     pub max_body_mib: Option<usize>,
@@ -142,6 +145,7 @@ pub struct Config {
     pub rules: Vec<(String, String)>,
     pub allow_prefix: Vec<String>,
     pub unique_table_locations: bool,
+    pub verify_metadata_on_load: bool,
     pub max_body_bytes: usize,
     pub idempotency_key_lifetime: Lifetime,
     pub task_interval_s: u64,
@@ -179,6 +183,7 @@ impl Settings {
             rules: list(self.rules, other.rules),
             allow_prefix: list(self.allow_prefix, other.allow_prefix),
             unique_table_locations: self.unique_table_locations.or(other.unique_table_locations),
+            verify_metadata_on_load: self.verify_metadata_on_load.or(other.verify_metadata_on_load),
             max_body_mib: self.max_body_mib.or(other.max_body_mib),
             idempotency_key_lifetime: self.idempotency_key_lifetime.or(other.idempotency_key_lifetime),
             task_interval_s: self.task_interval_s.or(other.task_interval_s),
@@ -212,6 +217,7 @@ impl Settings {
             rules,
             allow_prefix: self.allow_prefix.into_iter().filter(|p| !p.is_empty()).collect(),
             unique_table_locations: self.unique_table_locations.unwrap_or(false),
+            verify_metadata_on_load: self.verify_metadata_on_load.unwrap_or(false),
             max_body_bytes: self.max_body_mib.unwrap_or(64).saturating_mul(1024 * 1024),
             idempotency_key_lifetime: Lifetime::parse(self.idempotency_key_lifetime.as_deref().unwrap_or("PT30M"))?,
             task_interval_s: self.task_interval_s.unwrap_or(10),

@@ -1,5 +1,7 @@
 //! Binding, serving and stopping: the one place that knows all parts.
 
+mod header_case;
+
 use crate::app::{App, KeysInUse, MetadataCache, Parts, WarehouseCache};
 use crate::clock::{Clock, Ids};
 use crate::config::Config;
@@ -9,6 +11,7 @@ use crate::validate::Levels;
 use crate::{api, commit, storage, tasks, telemetry, validate};
 use axum::ServiceExt;
 use axum::extract::Request;
+use header_case::HeaderCase;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -16,6 +19,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tower::ServiceBuilder;
 
 /// Why the server does not start, or stopped.
 #[derive(Debug, thiserror::Error)]
@@ -125,10 +129,12 @@ pub async fn serve(
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> Result<(), Error> {
     warn_when_open(listener.local_addr().ok());
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let letters = HeaderCase::learn().await.map_err(Error::Serve)?;
+    let named = ServiceBuilder::new().map_response(move |reply| letters.apply(reply));
+    let service = ServiceExt::<Request>::into_make_service(named.service(api::service(app.clone())));
     let stop_work = CancellationToken::new();
     app.tasks.spawn(tasks::run(app.clone(), stop_work.clone()));
-    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    let service = ServiceExt::<Request>::into_make_service(api::service(app.clone()));
     let graceful = axum::serve(listener, service).with_graceful_shutdown(async move {
         shutdown.await;
         tracing::info!("stopping: no new requests, running ones end");

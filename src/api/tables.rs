@@ -155,6 +155,7 @@ pub(super) async fn load_table(
         }
     };
     let row = commit::load_pointer(&app, &warehouse, Kind::Table, &ident).await?;
+    commit::verify_file(&app, &row.metadata_location).await?;
     let tag = entity_tag(&row.metadata_location, refs_only);
     if holds(&headers, &tag) {
         return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, tag)]).into_response());

@@ -25,7 +25,7 @@ pub use create::{Created, create_table};
 pub use document::Document;
 pub use drop::{EXPIRE_TABLE, ExpireOrder, PURGE_TABLE, PurgeOrder, drop, queue_purge};
 pub use files::Stored;
-pub use load::{load, load_pointer, stored};
+pub use load::{load, load_pointer, stored, verify_file};
 pub use namespace::check_namespace_properties;
 pub use once::{Once, answered, document, nothing};
 pub use owned::Owned;

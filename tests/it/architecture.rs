@@ -27,10 +27,11 @@ const MAY_USE: [(&str, &[&str]); 17] = [
 ];
 
 /// Crate, and the modules that may name it.
-const CRATES: [(&str, &[&str]); 8] = [
+const CRATES: [(&str, &[&str]); 9] = [
     ("sqlx", &["store"]),
     ("object_store", &["storage"]),
     ("axum", &["api", "server"]),
+    ("hyper", &["server"]),
     ("tower_http", &["api"]),
     ("roaring", &["dv"]),
     ("tokio", &["app", "cli", "commit", "server", "storage", "store", "tasks", "main"]),

@@ -44,7 +44,8 @@ fn with_facts(table: &Table, change: impl FnOnce(&mut Facts<'_>), levels: &Level
     let snapshot = table.metadata.current_snapshot().unwrap();
     let cache = new_cache();
     let source = Source::new(&table.objects, &cache);
-    let context = Context { source: &source, levels, table: &table.metadata, snapshot, format_version: 3 };
+    let context =
+        Context { source: &source, levels, table: &table.metadata, snapshot, format_version: 3, thrifty: true };
     let mut gathered: Gathered<'_> = block_on(gather(&context)).unwrap();
     change(gathered.facts.as_mut().unwrap());
     let mut report = Report::default();
