@@ -1,4 +1,4 @@
-//! Reads manifests and picks files: the one part of planning that reads.
+//! Picks the files of a scan, and says what is left for other replies.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -10,21 +10,17 @@ use super::content_file::{push_delete, push_task};
 use super::deletes::{Delete, DeleteIndex, Target};
 use super::filter::{Filter, Residual};
 use super::scan::{Range, Scan, Snapshots};
+use super::source::{CONCURRENT_READS, Source, may_match};
 use super::{Error, metrics};
-use crate::manifest::{self, Manifest, ManifestContent, ManifestEntry, ManifestFile, ManifestList, Status};
-use crate::spec::Snapshot;
+use crate::manifest::{DataFile, ManifestContent, ManifestEntry, ManifestFile, ManifestList, Status};
 use crate::spec::json::{ObjectWriter, push_string};
 use crate::validate::ReadBytes;
 
-/// How many reads one plan has under way at a time.
-const CONCURRENT_READS: usize = 8;
 /// How many data manifests one reply reads; what is behind them becomes plan tasks.
 const MANIFESTS_PER_REPLY: usize = 1_000;
 /// How many plan tasks one reply may name, and how long they may be together.
 const MOST_TASKS: usize = 100;
 const MOST_TASK_BYTES: usize = 256 * 1024;
-/// How many delete files one snapshot may have live, some 700 MB of memory.
-const MOST_DELETES: usize = 2_000_000;
 /// Files of a manifest whose list does not say how many it has.
 const FILES_OF_A_MANIFEST: usize = 1_000;
 
@@ -108,107 +104,6 @@ fn wanted<'m>(scan: &Scan<'_>, manifests: &'m [ManifestFile]) -> Result<Vec<(usi
         }
     }
     Ok(wanted)
-}
-
-/// Where manifests come from.
-struct Source<'a, R> {
-    reader: &'a R,
-    cache: &'a Cache,
-}
-
-impl<R: ReadBytes> Source<'_, R> {
-    async fn list(&self, snapshot: &Snapshot) -> Result<Arc<ManifestList>, Error> {
-        let id = snapshot.snapshot_id;
-        let Some(location) = snapshot.manifest_list.as_deref() else {
-            return Err(Error::Unsupported(format!("snapshot {id} has no manifest list")));
-        };
-        if snapshot.key_id.is_some() {
-            return Err(Error::Unsupported(format!("the manifest list of snapshot {id} is encrypted")));
-        }
-        self.reader.permit(location)?;
-        if let Some(list) = self.cache.list(location).await {
-            return Ok(list);
-        }
-        let bytes = self.reader.read(location, None).await?;
-        let list = Arc::new(ManifestList::parse(&bytes, manifest::Limits::default()).map_err(unreadable(location))?);
-        self.cache.keep_list(location, &list).await;
-        Ok(list)
-    }
-
-    async fn files(&self, file: &ManifestFile) -> Result<Arc<Files>, Error> {
-        let location = &*file.manifest_path;
-        if file.encrypted {
-            return Err(Error::Unsupported(format!("the manifest {location} is encrypted")));
-        }
-        self.reader.permit(location)?;
-        if let Some(files) = self.cache.files(location).await {
-            return Ok(files);
-        }
-        let bytes = self.reader.read(location, None).await?;
-        let manifest = Manifest::parse_with_details(&bytes, manifest::Limits::default());
-        let files = Arc::new(Files::of(manifest.map_err(unreadable(location))?));
-        self.cache.keep_files(location, &files).await;
-        Ok(files)
-    }
-
-    /// The live deletes of a snapshot that may apply to rows which pass, in files of these manifests.
-    async fn deletes(
-        &self,
-        scan: &Scan<'_>,
-        list: &ManifestList,
-        data: &[(usize, &ManifestFile)],
-    ) -> Result<Vec<Delete>, Error> {
-        // A delete applies to no file that is newer.
-        let oldest = data.iter().map(|(_, file)| file.min_sequence_number).min().unwrap_or(0);
-        let mut manifests = Vec::new();
-        for file in &list.manifests {
-            let may_apply = file.content == ManifestContent::Deletes && file.sequence_number >= oldest;
-            if may_apply && may_match(scan, file)? {
-                manifests.push(file);
-            }
-        }
-        let read = |file| async move { Ok::<_, Error>((file, self.files(file).await?)) };
-        let mut reads = futures::stream::iter(manifests.into_iter().map(read)).buffered(CONCURRENT_READS);
-        let mut deletes = Vec::new();
-        while let Some((file, files)) = reads.try_next().await? {
-            let spec = scan.spec(file.partition_spec_id)?;
-            for entry in files.iter().filter(|entry| spec.may_match(&scan.filter, &entry.data_file.partition)) {
-                let sequence_number = entry.sequence_number.unwrap_or(file.sequence_number);
-                deletes.push(Delete { entry: Arc::clone(entry), spec_id: file.partition_spec_id, sequence_number });
-            }
-            if deletes.len() > MOST_DELETES {
-                return Err(Error::Unsupported(format!("the snapshot has more than {MOST_DELETES} delete files")));
-            }
-        }
-        Ok(deletes)
-    }
-
-    /// The manifests with files that these snapshots added, each once, in the order of the snapshots.
-    async fn appended(&self, snapshots: &[&Snapshot]) -> Result<Vec<ManifestFile>, Error> {
-        let ids: HashSet<i64> = snapshots.iter().map(|snapshot| snapshot.snapshot_id).collect();
-        let lists = futures::stream::iter(snapshots.iter().map(|snapshot| self.list(snapshot)));
-        let mut lists = lists.buffered(CONCURRENT_READS);
-        let (mut seen, mut found) = (HashSet::new(), Vec::new());
-        while let Some(list) = lists.try_next().await? {
-            for file in &list.manifests {
-                let is_theirs = file.added_snapshot_id.is_some_and(|id| ids.contains(&id));
-                if is_theirs && file.content == ManifestContent::Data && seen.insert(file.manifest_path.clone()) {
-                    found.push(file.clone());
-                }
-            }
-        }
-        Ok(found)
-    }
-}
-
-fn unreadable(location: &str) -> impl FnOnce(manifest::ParseError) -> Error {
-    move |fault| Error::Unreadable { location: location.to_owned(), fault }
-}
-
-/// Whether a manifest may list live files with rows that pass.
-fn may_match(scan: &Scan<'_>, file: &ManifestFile) -> Result<bool, Error> {
-    Ok(file.may_be_live()
-        && scan.spec(file.partition_spec_id)?.manifest_may_match(&scan.filter, file.partitions.as_deref()))
 }
 
 /// Picks the files of one reply.
@@ -334,7 +229,7 @@ impl<'a, 'd> Planner<'a, 'd> {
     }
 
     /// Counts the rows of a file if all of them pass but those that a deletion vector takes away.
-    fn count_rows(&mut self, file: &manifest::DataFile, residual: &Residual, deletes: &[&Delete]) {
+    fn count_rows(&mut self, file: &DataFile, residual: &Residual, deletes: &[&Delete]) {
         let deleted = match deletes {
             [] => 0,
             [only] if only.file().is_deletion_vector() => only.file().record_count,

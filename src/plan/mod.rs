@@ -23,6 +23,7 @@ mod predicate;
 mod projection;
 mod request;
 mod scan;
+mod source;
 #[cfg(test)]
 mod tests;
 mod token;

@@ -5,7 +5,7 @@
 //! snapshot adds is read before the snapshot becomes part of the table: manifest list, manifests, Puffin footers,
 //! deletion vectors.
 //!
-//! First facts, then rules: [`gather`] reads through the trait [`ReadBytes`], and each rule is a pure function over
+//! First facts, then rules: `gather` reads through the trait [`ReadBytes`], and each rule is a pure function over
 //! what was gathered ([`catalogue`] lists them all). A rule is passed, broken (refused or warned about, by its
 //! [`Level`]), or not checked, with the reason; nothing is skipped silently.
 
@@ -57,7 +57,8 @@ pub async fn snapshots<R: ReadBytes>(
     let mut report = Report::default();
     for added in added {
         let Some(snapshot) = new.snapshot(added.snapshot_id) else { continue };
-        let context = Context { source: &source, levels, table: new, snapshot, format_version: added.format_version };
+        let format_version = added.format_version;
+        let context = Context { source: &source, levels, table: new, snapshot, format_version, thrifty: true };
         let gathered = gather::gather(&context).await?;
         let end = gathered.facts.as_ref().and_then(row_id_end);
         report.row_id_end = report.row_id_end.max(end);
@@ -69,6 +70,28 @@ pub async fn snapshots<R: ReadBytes>(
     }
     if report.refused.is_empty() {
         source.keep().await;
+    }
+    Ok(report)
+}
+
+/// Judges everything that is live in one snapshot of a table, whoever wrote it and through whichever catalog: its
+/// manifest list, that its manifests can be read, and every deletion vector. Reads all of it, however much that is.
+///
+/// # Errors
+/// [`Unavailable`] if storage did not answer.
+pub async fn table<R: ReadBytes>(
+    reader: &R,
+    cache: &Cache,
+    levels: &Levels,
+    table: &TableMetadata,
+    snapshot_id: i64,
+) -> Result<Report, Unavailable> {
+    let source = Source::new(reader, cache);
+    let mut report = Report::default();
+    if let Some(snapshot) = table.snapshot(snapshot_id) {
+        let format_version = table.format_version;
+        let context = Context { source: &source, levels, table, snapshot, format_version, thrifty: false };
+        rules::check(gather::whole(&context).await?, levels, &mut report);
     }
     Ok(report)
 }

@@ -85,8 +85,9 @@ impl<'a, R: ReadBytes> Search<'a, R> {
     fn new(context: &'a Context<'a, R>, wanted: Vec<Wanted>) -> Self {
         let keys = context.source.keys();
         let missing = wanted.into_iter().map(|wanted| (keys.key(&wanted.path), wanted)).collect();
-        let (seen, incomplete) = (HashSet::new(), false);
-        Self { context, missing, seen, manifests_left: MOST_MANIFESTS, bytes_left: MOST_BYTES, incomplete }
+        let (manifests_left, bytes_left) =
+            if context.thrifty { (MOST_MANIFESTS, MOST_BYTES) } else { (usize::MAX, i64::MAX) };
+        Self { context, missing, seen: HashSet::new(), manifests_left, bytes_left, incomplete: false }
     }
 
     fn in_new_manifests(&mut self, facts: &Facts<'_>, found: &mut HashMap<Box<str>, DataFileState>) {
@@ -132,7 +133,7 @@ impl<'a, R: ReadBytes> Search<'a, R> {
         notes: &mut Notes,
     ) -> Result<(), Unavailable> {
         for (file, index) in self.look_into(files, prune, notes).await? {
-            for key in self.keys_in(&index, file) {
+            for key in self.keys_in(&index) {
                 if let Some(data_file) = index.data_file(key, file) {
                     self.found(key, DataFileState::Live(data_file), found);
                 }
@@ -165,8 +166,8 @@ impl<'a, R: ReadBytes> Search<'a, R> {
             };
             let files: Vec<&ManifestFile> = list.manifests.iter().filter(|file| is_live_data(file)).collect();
             let by = format!("a snapshot after {}", ancestor.snapshot_id);
-            for (file, index) in self.look_into(&files, true, notes).await? {
-                for key in self.keys_in(&index, file) {
+            for (_, index) in self.look_into(&files, true, notes).await? {
+                for key in self.keys_in(&index) {
                     self.found(key, DataFileState::Removed { by: by.clone() }, found);
                 }
             }
@@ -175,8 +176,8 @@ impl<'a, R: ReadBytes> Search<'a, R> {
     }
 
     /// The missing files that an index holds.
-    fn keys_in(&self, index: &Index, file: &ManifestFile) -> Vec<PathKey> {
-        self.missing.keys().copied().filter(|key| index.data_file(*key, file).is_some()).collect()
+    fn keys_in(&self, index: &Index) -> Vec<PathKey> {
+        self.missing.keys().copied().filter(|key| index.holds(*key)).collect()
     }
 
     /// Indexes of those manifests that may hold a missing file: what is known already, then what must be read, as far
@@ -190,8 +191,9 @@ impl<'a, R: ReadBytes> Search<'a, R> {
         let mut indexed = Vec::new();
         let mut unread = Vec::new();
         let mut sought: HashSet<PathKey> = self.missing.keys().copied().collect();
+        let places = self.places(&sought);
         for file in files {
-            if self.seen.contains(&file.manifest_path) || !self.may_hold(file, prune, &sought) {
+            if self.seen.contains(&file.manifest_path) || !self.may_hold(file, prune, &places) {
                 continue;
             }
             match self.context.source.known_index(file).await {
@@ -224,7 +226,7 @@ impl<'a, R: ReadBytes> Search<'a, R> {
     ) {
         self.seen.insert(file.manifest_path.clone());
         let before = sought.len();
-        sought.retain(|key| index.data_file(*key, file).is_none());
+        sought.retain(|key| !index.holds(*key));
         if sought.len() < before {
             indexed.push((file, index));
         }
@@ -238,8 +240,9 @@ impl<'a, R: ReadBytes> Search<'a, R> {
         notes: &mut Notes,
     ) -> Vec<&'f ManifestFile> {
         let mut batch = Vec::new();
+        let places = self.places(sought);
         for file in unread {
-            if !self.may_hold(file, prune, sought) {
+            if !self.may_hold(file, prune, &places) {
                 continue;
             }
             if file.encrypted {
@@ -268,12 +271,18 @@ impl<'a, R: ReadBytes> Search<'a, R> {
         Ok(())
     }
 
-    fn may_hold(&self, file: &ManifestFile, prune: bool, sought: &HashSet<PathKey>) -> bool {
-        let mut wanted = sought.iter().filter_map(|key| self.missing.get(key));
+    /// The partitions of the files that are sought, each once.
+    fn places(&self, sought: &HashSet<PathKey>) -> HashSet<(i32, Partition)> {
+        let wanted = sought.iter().filter_map(|key| self.missing.get(key));
+        wanted.map(|wanted| (wanted.spec_id, wanted.partition.clone())).collect()
+    }
+
+    fn may_hold(&self, file: &ManifestFile, prune: bool, places: &HashSet<(i32, Partition)>) -> bool {
+        let mut places = places.iter();
         if prune {
-            wanted.any(|wanted| may_contain(self.context.table, file, wanted.spec_id, &wanted.partition))
+            places.any(|(spec_id, partition)| may_contain(self.context.table, file, *spec_id, partition))
         } else {
-            wanted.next().is_some()
+            places.next().is_some()
         }
     }
 }

@@ -21,7 +21,7 @@ const READ_ALL_UP_TO: usize = 100;
 /// How many carried delete manifests one commit may cost to read.
 const MOST_READ: usize = 2_000;
 
-/// A live delete with the manifest that lists it.
+/// A live delete with the manifest that lists it; its data sequence number is inherited if need be.
 #[derive(Debug, Clone)]
 struct Delete {
     manifest: Box<str>,
@@ -98,6 +98,23 @@ pub(super) async fn gather<R: ReadBytes>(
     Ok(())
 }
 
+/// Gathers every live vector as if it were added now.
+pub(super) async fn gather_all<R: ReadBytes>(
+    context: &Context<'_, R>,
+    facts: &mut Facts<'_>,
+    notes: &mut Notes,
+) -> Result<(), Unavailable> {
+    let files: Vec<&ManifestFile> = facts.list.manifests.iter().filter(|file| is_live_delete(file)).collect();
+    let all = read_deletes(context, &files, &["dv-*"], notes).await?;
+    let vectors: Vec<&Delete> = all.iter().filter(|delete| delete.file().is_deletion_vector()).collect();
+    let wanted = vectors.iter().filter_map(|delete| Some(delete.wanted(delete.referenced()?, true)));
+    let states = data_files::find(context, facts, wanted.collect(), notes).await?;
+    let found = vectors.iter().map(|delete| vector(delete, facts, &[], &states)).collect();
+    facts.duplicate_vectors = duplicates(&vectors, &[], &[]);
+    facts.vectors = found;
+    Ok(())
+}
+
 /// Live deletes of the parent's manifests that the new list does not carry.
 async fn dropped_deletes<R: ReadBytes>(
     context: &Context<'_, R>,
@@ -152,20 +169,18 @@ async fn read_deletes<R: ReadBytes>(
 }
 
 fn delete(file: &ManifestFile, entry: &ManifestEntry) -> Delete {
-    Delete { manifest: file.manifest_path.clone(), spec_id: file.partition_spec_id, entry: entry.clone() }
+    let mut entry = entry.clone();
+    entry.sequence_number = entry.sequence_number.or(Some(file.sequence_number));
+    Delete { manifest: file.manifest_path.clone(), spec_id: file.partition_spec_id, entry }
 }
 
-/// Live deletes of the manifests that this snapshot wrote, with their sequence numbers resolved.
+/// Live deletes of the manifests that this snapshot wrote.
 fn new_deletes(facts: &Facts<'_>) -> Vec<Delete> {
     let mut deletes = Vec::new();
     for new in &facts.manifests {
         let Some(file) = facts.row(new).filter(|file| file.content == ManifestContent::Deletes) else { continue };
         let live = new.manifest.entries.iter().filter(|entry| entry.is_live());
-        deletes.extend(live.map(|entry| {
-            let mut delete = delete(file, entry);
-            delete.entry.sequence_number = entry.sequence_number.or(Some(file.sequence_number));
-            delete
-        }));
+        deletes.extend(live.map(|entry| delete(file, entry)));
     }
     deletes
 }

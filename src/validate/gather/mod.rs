@@ -15,6 +15,7 @@ mod puffins;
 mod removed;
 mod row_ids;
 mod source;
+mod whole;
 
 use std::sync::Arc;
 
@@ -33,6 +34,7 @@ pub(super) use removed::removed;
 pub(super) use row_ids::is_assigned_now;
 pub(super) use source::Source;
 use source::{Kind, concurrently};
+pub(super) use whole::whole;
 
 /// How many things a report says were not checked; more are left out.
 const MOST_NOT_CHECKED: usize = 100;
@@ -50,6 +52,8 @@ pub(super) struct Context<'a, R> {
     pub(super) table: &'a TableMetadata,
     pub(super) snapshot: &'a Snapshot,
     pub(super) format_version: u8,
+    /// Whether reads are limited to what one commit may cost.
+    pub(super) thrifty: bool,
 }
 
 /// What is found out beside facts.
@@ -84,7 +88,23 @@ pub(super) async fn gather<'a, R: ReadBytes>(context: &Context<'a, R>) -> Result
     let parent = parent_list(context, &mut notes).await?;
     let origins = origins::of(context, &list, &parent, &mut notes).await?;
     let manifests = new_manifests(context, &list, &origins, &mut notes).await?;
-    let mut facts = Facts {
+    let mut facts = Facts { manifests, ..bare_facts(context, list_location, list, origins, parent) };
+    facts.row_ranges = row_ids::ranges(context, &facts, &mut notes).await?;
+    deletes::gather(context, &mut facts, &mut notes).await?;
+    puffins::gather(context, &mut facts.vectors, &mut notes).await?;
+    facts.history = history::gather(context, &facts, &mut notes).await?;
+    Ok(notes.gathered(Some(facts)))
+}
+
+/// What the manifest list alone says.
+fn bare_facts<'a, R>(
+    context: &Context<'a, R>,
+    list_location: &'a str,
+    list: Arc<ManifestList>,
+    origins: Vec<Origin>,
+    parent: Parent,
+) -> Facts<'a> {
+    Facts {
         format_version: context.format_version,
         table: context.table,
         snapshot: context.snapshot,
@@ -92,19 +112,14 @@ pub(super) async fn gather<'a, R: ReadBytes>(context: &Context<'a, R>) -> Result
         list,
         origins,
         parent,
-        manifests,
+        manifests: Vec::new(),
         row_ranges: Vec::new(),
         vectors: Vec::new(),
         duplicate_vectors: Vec::new(),
         lost_deletes: Vec::new(),
         stale_deletes: Vec::new(),
         history: History::default(),
-    };
-    facts.row_ranges = row_ids::ranges(context, &facts, &mut notes).await?;
-    deletes::gather(context, &mut facts, &mut notes).await?;
-    puffins::gather(context, &mut facts.vectors, &mut notes).await?;
-    facts.history = history::gather(context, &facts, &mut notes).await?;
-    Ok(notes.gathered(Some(facts)))
+    }
 }
 
 async fn new_list<'a, R: ReadBytes>(

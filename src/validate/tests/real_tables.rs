@@ -1,15 +1,45 @@
 //! Every commit of the real tables, replayed.
 
 use super::support::{Commit, new_cache, objects_of, refused, table_names, versions, warned};
-use crate::validate::Levels;
+use futures::executor::block_on;
+
+use crate::validate::{Levels, table};
 
 /// Commits of released software that must be refused: table, place of the version, rules.
 const BAD: &[(&str, usize, &[&str])] = &[
-    ("duckdb153_bad", 2, &["dv-out-of-bounds", "manifest-content-differs", "puffin-head-magic", "puffin-tail-magic"]),
-    ("duckdb153_bad", 3, &["dv-out-of-bounds", "manifest-content-differs", "puffin-head-magic", "puffin-tail-magic"]),
+    ("duckdb153_bad", 2, &["dv-out-of-bounds", "puffin-head-magic", "puffin-tail-magic"]),
+    ("duckdb153_bad", 3, &["dv-out-of-bounds", "puffin-head-magic", "puffin-tail-magic"]),
     ("t16_bad_java", 2, &["dv-references-unknown-data-file"]),
     ("t16_bad_java", 3, &["dv-loses-positions", "dv-position-out-of-range"]),
 ];
+
+/// Warnings that real writers earn.
+fn is_known(table: &str, rule: &str) -> bool {
+    match rule {
+        "delete-manifest-first-row-id" | "deleted-entry-fields" => table.starts_with("duckdb"),
+        "manifest-content-differs" => table == "duckdb153_bad",
+        "existing-file-first-row-id" => table.starts_with("t05"),
+        "dv-cardinality-shrinks" => table == "t16_bad_java",
+        _ => false,
+    }
+}
+
+#[test]
+fn good_tables_are_good_as_a_whole_and_bad_ones_are_not() {
+    let bad: &[(&str, &[&str])] = &[
+        ("duckdb153_bad", &["dv-out-of-bounds", "puffin-head-magic", "puffin-tail-magic"]),
+        ("t16_bad_java", &["dv-position-out-of-range", "dv-references-unknown-data-file"]),
+    ];
+    for name in table_names() {
+        let objects = objects_of(&name);
+        let last = versions(&name).pop().unwrap();
+        let id = last.current_snapshot_id.unwrap();
+        let report = block_on(table(&objects, &new_cache(), &Levels::default(), &last, id)).unwrap();
+        let expected = bad.iter().find(|(table, _)| *table == name).map_or(&[][..], |(_, rules)| rules);
+        assert_eq!(refused(&report), expected, "{name}: {:#?}", report.refused);
+        assert!(report.not_checked.is_empty(), "{name}: {:#?}", report.not_checked);
+    }
+}
 
 #[test]
 fn good_commits_pass_and_bad_ones_do_not() {
@@ -29,15 +59,8 @@ fn good_commits_pass_and_bad_ones_do_not() {
             if refused(&report) != expected.map_or(&[][..], |(_, _, rules)| rules) {
                 wrong.push(format!("{name} {place}: {:#?}", report.refused));
             }
-            if !report.warnings.is_empty() || !report.not_checked.is_empty() {
-                println!("{name} {place}: warned {:?}", warned(&report));
-                for warning in &report.warnings {
-                    println!("    {}", warning.message);
-                }
-                for n in &report.not_checked {
-                    println!("    {n:?}");
-                }
-            }
+            let unexpected = warned(&report).into_iter().filter(|rule| !is_known(&name, rule));
+            wrong.extend(unexpected.map(|rule| format!("{name} {place}: warned of {rule}")));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
