@@ -3,14 +3,14 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use futures::{StreamExt, TryStreamExt};
+use futures::TryStreamExt;
 
 use super::cache::{Cache, Files};
 use super::content_file::{push_delete, push_task};
 use super::deletes::{Delete, DeleteIndex, Target};
 use super::filter::{Filter, Residual};
 use super::scan::{Range, Scan, Snapshots};
-use super::source::{CONCURRENT_READS, Source, may_match};
+use super::source::{Source, may_match};
 use super::{Error, metrics};
 use crate::manifest::{DataFile, ManifestContent, ManifestEntry, ManifestFile, ManifestList, Status};
 use crate::spec::json::{ObjectWriter, push_string};
@@ -137,8 +137,7 @@ impl<'a, 'd> Planner<'a, 'd> {
         range: Range,
     ) -> Result<(), Error> {
         let now = wanted.get(..MANIFESTS_PER_REPLY).unwrap_or(wanted);
-        let read = |(place, file)| async move { Ok::<_, Error>((place, file, source.files(file).await?)) };
-        let mut reads = futures::stream::iter(now.iter().copied().map(read)).buffered(CONCURRENT_READS);
+        let mut reads = source.read_ahead(now.iter().copied());
         while let Some((place, file, files)) = reads.try_next().await? {
             let start = if place == range.manifest { range.entry } else { 0 };
             if let Some(entry) = self.add(file, &files, start)? {
