@@ -14,11 +14,12 @@ import sys
 import xml.etree.ElementTree
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from env import guillemot, process
 from env.cache import PROJECT
+
+HERE = Path(__file__).resolve().parent
 
 TARGET = PROJECT / "target" / "compat-java"
 
