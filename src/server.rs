@@ -2,13 +2,13 @@
 
 mod header_case;
 
-use crate::app::{App, MetadataCache, Parts, WarehouseCache};
+use crate::app::{App, KeysInUse, MetadataCache, Parts, WarehouseCache};
 use crate::clock::{Clock, Ids};
 use crate::config::Config;
 use crate::storage::{Location, Storage, StorageConfig};
 use crate::store::{self, Db};
 use crate::validate::Levels;
-use crate::{api, commit, storage, telemetry, validate};
+use crate::{api, commit, storage, tasks, telemetry, validate};
 use axum::ServiceExt;
 use axum::extract::Request;
 use header_case::HeaderCase;
@@ -16,6 +16,8 @@ use std::future::Future;
 use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::net::TcpListener;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceBuilder;
 
@@ -83,6 +85,8 @@ pub async fn build_with(config: Config, clock: Clock, ids: Ids) -> Result<App, E
         config,
         tasks: TaskTracker::new(),
         warehouses: WarehouseCache::default(),
+        keys: KeysInUse::default(),
+        work: Notify::new(),
     });
     for warehouse in &app.config.warehouses {
         commit::ensure_warehouse(&app, &warehouse.name, &warehouse.location)
@@ -118,7 +122,7 @@ pub async fn bind(config: &Config) -> Result<TcpListener, Error> {
     TcpListener::bind(&config.listen).await.map_err(failed)
 }
 
-/// Serves until `shutdown` resolves, then lets running requests end within the grace period.
+/// Serves, and does background work, until `shutdown` resolves; then lets running requests end within the grace period.
 pub async fn serve(
     listener: TcpListener,
     app: App,
@@ -129,6 +133,8 @@ pub async fn serve(
     let letters = HeaderCase::learn().await.map_err(Error::Serve)?;
     let named = ServiceBuilder::new().map_response(move |reply| letters.apply(reply));
     let service = ServiceExt::<Request>::into_make_service(named.service(api::service(app.clone())));
+    let stop_work = CancellationToken::new();
+    app.tasks.spawn(tasks::run(app.clone(), stop_work.clone()));
     let graceful = axum::serve(listener, service).with_graceful_shutdown(async move {
         shutdown.await;
         tracing::info!("stopping: no new requests, running ones end");
@@ -142,11 +148,12 @@ pub async fn serve(
             tracing::warn!(grace_s = app.config.shutdown_grace_s, "requests still running are cut off");
         }
     }
+    stop_work.cancel();
     finish(&app, grace).await;
     Ok(())
 }
 
-/// Mutations whose clients are gone still run to their end.
+/// Mutations whose clients are gone still run to their end; background work gives back what it has not finished.
 async fn finish(app: &App, grace: Duration) {
     app.tasks.close();
     if tokio::time::timeout(grace, app.tasks.wait()).await.is_err() {
