@@ -3,6 +3,7 @@
 pub(crate) mod gcs;
 pub(crate) mod postgres;
 pub(crate) mod server;
+pub(crate) mod snapshots;
 
 use std::ops::Deref;
 
