@@ -131,10 +131,16 @@ impl Server {
 
     /// Starts a server whose clock stands still until [`Server::pass`].
     pub(crate) async fn start_still(setting: Setting) -> Self {
-        let (settings, places) = match setting {
+        Self::start_still_with(setting, |_| ()).await
+    }
+
+    /// As [`Server::start_still`], with settings that are changed first.
+    pub(crate) async fn start_still_with(setting: Setting, change: impl FnOnce(&mut Settings)) -> Self {
+        let (mut settings, places) = match setting {
             Setting::Local => local(),
             Setting::Production => production().await,
         };
+        change(&mut settings);
         let now_ms = Clock::System.now_ms();
         Self::serve(settings.resolve().unwrap(), places, Clock::Fixed(now_ms.into())).await
     }
@@ -143,6 +149,16 @@ impl Server {
     pub(crate) fn pass(&self, seconds: i64) {
         let clock = &self.app.clock;
         clock.set(clock.now_ms() + seconds * 1000);
+    }
+
+    /// The locations of the objects in a place.
+    pub(crate) async fn objects(&self, place: &str) -> Vec<String> {
+        if let Some(path) = place.strip_prefix("file://") {
+            let entries = std::fs::read_dir(path).into_iter().flatten().map(|entry| entry.unwrap());
+            return entries.map(|entry| format!("{place}/{}", entry.file_name().display())).collect();
+        }
+        let (bucket, prefix) = place.strip_prefix("gs://").unwrap().split_once('/').unwrap();
+        super::gcs::list(bucket, prefix).await
     }
 
     /// Does all background work that is due.
