@@ -149,12 +149,14 @@ fn use_case(error: &commit::Error) -> Wire {
 fn plan(error: &plan::Error) -> Wire {
     use plan::Error as E;
     match error {
-        E::Invalid(_) | E::Corrupt(_) | E::Unreadable { .. } => BAD_REQUEST,
+        E::Invalid(_)
+        | E::Corrupt(_)
+        | E::Unreadable { .. }
+        | E::Read(ReadError::Outside { .. } | ReadError::TooLarge { .. }) => BAD_REQUEST,
         E::Unsupported(_) => (StatusCode::NOT_ACCEPTABLE, "UnsupportedOperationException"),
         E::NoSuchPlan(_) => (StatusCode::NOT_FOUND, "NoSuchPlanIdException"),
         E::NoSuchTask(_) => (StatusCode::NOT_FOUND, "NoSuchPlanTaskException"),
         E::Read(ReadError::NotFound { .. }) => (StatusCode::NOT_FOUND, "NotFoundException"),
-        E::Read(ReadError::Outside { .. } | ReadError::TooLarge { .. }) => BAD_REQUEST,
         E::Read(ReadError::Unavailable { .. }) => COME_BACK,
     }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use serde_json::Value as Json;
+
 use super::Error;
 use super::expression::{Asks, Expression, Literal, Predicate, Question, Reference, Term, short};
 use super::filter::{Asked, Filter, Leaf};
@@ -57,9 +59,8 @@ impl<'a> Columns<'a> {
 fn folded(schema: &Schema) -> HashMap<String, Option<i32>> {
     let mut names = HashMap::new();
     schema.for_each_field(&mut |parents, field| {
-        let mut name: String = parents.iter().map(|parent| format!("{}.", parent.name.to_lowercase())).collect();
-        name.push_str(&field.name.to_lowercase());
-        names.entry(name).and_modify(|id| *id = None).or_insert(Some(field.id));
+        let levels: Vec<String> = parents.iter().chain([&field]).map(|level| level.name.to_lowercase()).collect();
+        names.entry(levels.join(".")).and_modify(|id| *id = None).or_insert(Some(field.id));
     });
     names
 }
@@ -89,20 +90,22 @@ impl Binder<'_> {
             Expression::And(left, right) => and(self.bind(*left, false)?, self.bind(*right, false)?),
             Expression::Or(left, right) if negated => and(self.bind(*left, true)?, self.bind(*right, true)?),
             Expression::Or(left, right) => or(self.bind(*left, false)?, self.bind(*right, false)?),
-            Expression::Predicate(predicate) => self.predicate(predicate, negated)?,
+            Expression::Predicate(predicate) => self.predicate(*predicate, negated)?,
         })
     }
 
     fn predicate(&mut self, predicate: Predicate, negated: bool) -> Result<Filter, Error> {
         let Predicate { asks, json, place } = predicate;
-        let Asks::Of(term, question) = asks else { return Ok(Filter::Leaf(Leaf { json, negated, asked: None })) };
+        let Asks::Of(term, question) = asks else { return Ok(leaf(json, negated, None)) };
         let at = |problem: String| Error::Invalid(format!("{place}: {problem}"));
         let column = self.columns.referred(&term.reference).map_err(at)?;
         let as_meant = |test: Test| if negated { test.negated() } else { test };
         let (widened, exact) = match question_about(&column, &term, question).map_err(at)? {
             Bound::Constant(constant) => return Ok(Filter::Constant(constant != negated)),
-            Bound::Unknown => return Ok(Filter::Leaf(Leaf { json, negated, asked: None })),
-            Bound::Near(comparison, double) => (widen(as_meant(Test::Compare(comparison, Value::float(double)))), None),
+            Bound::Unknown => return Ok(leaf(json, negated, None)),
+            Bound::Near(comparison, double) => {
+                (widen(&as_meant(Test::Compare(comparison, Value::float(double)))), None)
+            }
             Bound::Test(test) => {
                 let test = as_meant(test);
                 (Some(test.clone()), Some(test))
@@ -112,8 +115,12 @@ impl Binder<'_> {
         let (number, field_id) = (self.leaves, column.field.id);
         self.leaves += 1;
         let asked = Asked { number, field_id, of, transform: term.transform, widened, exact };
-        Ok(Filter::Leaf(Leaf { json, negated, asked: Some(asked) }))
+        Ok(leaf(json, negated, Some(asked)))
     }
+}
+
+fn leaf(json: Json, negated: bool, asked: Option<Asked>) -> Filter {
+    Filter::Leaf(Box::new(Leaf { json, negated, asked }))
 }
 
 fn and(left: Filter, right: Filter) -> Filter {
@@ -244,10 +251,10 @@ fn text_prefix(of: &Primitive, literal: &Literal) -> Result<Box<str>, String> {
 }
 
 /// The comparison that holds whether an engine compares with the double or with the float next to it.
-fn widen(test: Test) -> Option<Test> {
+fn widen(test: &Test) -> Option<Test> {
     use Comparison as C;
     let Test::Compare(comparison, Value::Float(bits)) = test else { return None };
-    let double = f64::from_bits(bits);
+    let double = f64::from_bits(*bits);
     let float = f64::from(single(double));
     match comparison {
         C::Less | C::LessOrEqual => Some(Test::Compare(C::LessOrEqual, Value::float(double.max(float)))),

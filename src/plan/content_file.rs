@@ -37,11 +37,11 @@ fn push_file(
     has_stats: impl Fn(i32) -> bool,
 ) {
     let mut object = ObjectWriter::new(out);
-    object.int("spec-id", spec.spec.spec_id);
+    object.int("spec-id", spec.of.spec_id);
     object.str("content", content(file.content));
     object.str("file-path", &file.file_path);
     object.str("file-format", &format(&file.file_format));
-    object.array("partition", spec.spec.fields.iter().zip(&spec.types), |out, (field, of)| {
+    object.array("partition", spec.of.fields.iter().zip(&spec.types), |out, (field, of)| {
         push_json(out, of.as_ref(), file.partition.value(field.field_id));
     });
     object.int("file-size-in-bytes", file.file_size_in_bytes);

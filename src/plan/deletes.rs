@@ -20,6 +20,9 @@ pub(super) struct Delete {
     pub(super) sequence_number: i64,
 }
 
+/// Path, offset and length of a delete.
+pub(super) type DeleteKey = (Box<str>, Option<i64>, Option<i64>);
+
 /// A data file that deletes are looked up for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Target<'a> {
@@ -57,9 +60,9 @@ impl Delete {
     }
 
     /// What tells it from every other: deletion vectors share files.
-    pub(super) fn key(&self) -> (&str, Option<i64>, Option<i64>) {
+    pub(super) fn key(&self) -> DeleteKey {
         let file = self.file();
-        (&file.file_path, file.content_offset, file.content_size_in_bytes)
+        (file.file_path.clone(), file.content_offset, file.content_size_in_bytes)
     }
 }
 
@@ -77,13 +80,14 @@ impl<'a> DeleteIndex<'a> {
         let file = delete.file();
         match file.content {
             FileContent::PositionDeletes if file.is_deletion_vector() => self.add_vector(delete)?,
-            FileContent::PositionDeletes => match only_data_file(file) {
-                Some(path) => self.by_path.entry(path).or_default().push(delete),
-                None => {
+            FileContent::PositionDeletes => {
+                if let Some(path) = only_data_file(file) {
+                    self.by_path.entry(path).or_default().push(delete);
+                } else {
                     let partition = (delete.spec_id, file.partition.clone());
                     self.by_partition.entry(partition).or_default().push(delete);
                 }
-            },
+            }
             FileContent::EqualityDeletes => self.add_equality(delete, table)?,
             FileContent::Data | FileContent::Other(_) => {
                 return Err(Error::Corrupt(format!("{} is in a delete manifest and is none", file.file_path)));

@@ -20,7 +20,7 @@ pub(super) enum Expression {
     Not(Box<Expression>),
     And(Box<Expression>, Box<Expression>),
     Or(Box<Expression>, Box<Expression>),
-    Predicate(Predicate),
+    Predicate(Box<Predicate>),
 }
 
 /// One question about rows, with its text as it was sent.
@@ -114,7 +114,10 @@ impl Parser {
                 let right = Box::new(self.part(&mut object, "right", place)?);
                 Ok(if kind == "and" { Expression::And(left, right) } else { Expression::Or(left, right) })
             }
-            _ => self.predicate(&kind, object, place).map(Expression::Predicate),
+            _ => {
+                let predicate = self.predicate(&kind, object, place)?;
+                Ok(Expression::Predicate(Box::new(predicate)))
+            }
         }
     }
 

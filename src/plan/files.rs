@@ -7,7 +7,7 @@ use futures::TryStreamExt;
 
 use super::cache::{Cache, Files};
 use super::content_file::{push_delete, push_task};
-use super::deletes::{Delete, DeleteIndex, Target};
+use super::deletes::{Delete, DeleteIndex, DeleteKey, Target};
 use super::filter::{Filter, Residual};
 use super::scan::{Range, Scan, Snapshots};
 use super::source::{Source, may_match};
@@ -113,7 +113,7 @@ struct Planner<'a, 'd> {
     limits: Limits,
     planned: Planned<'a>,
     /// Places of deletes that some task has already.
-    places: HashMap<(Box<str>, Option<i64>, Option<i64>), usize>,
+    places: HashMap<DeleteKey, usize>,
     /// Snapshots whose added files are wanted; none if all live files are.
     added_by: Option<HashSet<i64>>,
     /// Rows that pass for certain.
@@ -218,9 +218,8 @@ impl<'a, 'd> Planner<'a, 'd> {
 
     /// The place of a delete among those of the reply.
     fn place(&mut self, delete: &Delete) -> usize {
-        let (path, offset, length) = delete.key();
         let next = self.planned.deletes.len();
-        let place = *self.places.entry((path.into(), offset, length)).or_insert(next);
+        let place = *self.places.entry(delete.key()).or_insert(next);
         if place == next {
             self.planned.deletes.push(delete.clone());
         }
@@ -229,13 +228,13 @@ impl<'a, 'd> Planner<'a, 'd> {
 
     /// Counts the rows of a file if all of them pass but those that a deletion vector takes away.
     fn count_rows(&mut self, file: &DataFile, residual: &Residual, deletes: &[&Delete]) {
-        let deleted = match deletes {
+        let lost = match deletes {
             [] => 0,
             [only] if only.file().is_deletion_vector() => only.file().record_count,
             _ => return,
         };
         if *residual == Residual::Constant(true) {
-            self.certain_rows = self.certain_rows.saturating_add((file.record_count - deleted).max(0));
+            self.certain_rows = self.certain_rows.saturating_add(file.record_count.saturating_sub(lost).max(0));
         }
     }
 

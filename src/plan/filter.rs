@@ -11,7 +11,7 @@ pub(super) enum Filter {
     Constant(bool),
     And(Box<Filter>, Box<Filter>),
     Or(Box<Filter>, Box<Filter>),
-    Leaf(Leaf),
+    Leaf(Box<Leaf>),
 }
 
 /// A predicate of the client's, or its opposite.
@@ -58,8 +58,7 @@ impl Filter {
             Self::Constant(constant) => *constant,
             Self::And(left, right) => left.may_match(leaf) && right.may_match(leaf),
             Self::Or(left, right) => left.may_match(leaf) || right.may_match(leaf),
-            Self::Leaf(Leaf { asked: Some(asked), .. }) => leaf(asked),
-            Self::Leaf(Leaf { asked: None, .. }) => true,
+            Self::Leaf(one) => one.asked.as_ref().is_none_or(leaf),
         }
     }
 

@@ -76,7 +76,7 @@ impl Column<'_> {
         Range {
             lower: bound(self.details.lower_bounds.as_ref().and_then(|bounds| bounds.get(id))),
             upper: bound(self.details.upper_bounds.as_ref().and_then(|bounds| bounds.get(id))),
-            only_values: !self.may_have_nulls() && !(floating && self.may_have_nans()),
+            only_values: !(self.may_have_nulls() || floating && self.may_have_nans()),
         }
     }
 

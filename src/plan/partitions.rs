@@ -12,7 +12,7 @@ use crate::spec::{PartitionSpec, Primitive, Schema, TableMetadata, Type};
 /// A partition spec, and what the leaves of a filter ask of its fields.
 #[derive(Debug)]
 pub(super) struct Spec<'a> {
-    pub(super) spec: &'a PartitionSpec,
+    pub(super) of: &'a PartitionSpec,
     /// The types of the fields' values, as far as they can be told.
     pub(super) types: Vec<Option<Primitive>>,
     /// By the leaves' numbers.
@@ -43,7 +43,7 @@ impl<'a> Spec<'a> {
         visit(filter, &mut |asked| {
             leaves.insert(asked.number, projected(spec, asked));
         });
-        Self { spec, types: types.collect(), leaves }
+        Self { of: spec, types: types.collect(), leaves }
     }
 
     /// Whether a manifest may list files with rows that pass.

@@ -115,14 +115,12 @@ impl Test {
             Self::IsNan => Some(is_nan(value)),
             Self::NotNan => Some(!is_nan(value)),
             Self::Compare(comparison, _) if null => Some(*comparison == Comparison::NotEqual),
+            Self::In(_) | Self::StartsWith(_) if null => Some(false),
+            Self::NotIn(_) | Self::NotStartsWith(_) if null => Some(true),
             Self::Compare(comparison, than) => compare(value, than).map(|order| comparison.holds(order)),
-            Self::In(_) if null => Some(false),
             Self::In(values) => contains(values, value),
-            Self::NotIn(_) if null => Some(true),
             Self::NotIn(values) => contains(values, value).map(|found| !found),
-            Self::StartsWith(_) if null => Some(false),
             Self::StartsWith(prefix) => starts_with(value, prefix),
-            Self::NotStartsWith(_) if null => Some(true),
             Self::NotStartsWith(prefix) => starts_with(value, prefix).map(|found| !found),
         }
     }

@@ -37,8 +37,8 @@ pub(super) fn project(projection: Projection, field: &PartitionField, asked: &As
         // Every other transform gives null for null, and for nothing else.
         (_, Test::IsNull | Test::NotNull) => Some(test.clone()),
         (Transform::Bucket(_), test) => of.bucket(projection, test),
-        (Transform::Truncate(width), Test::StartsWith(text) | Test::NotStartsWith(text)) => {
-            of.starts_with(projection, test, *width, text)
+        (Transform::Truncate(width), Test::StartsWith(_) | Test::NotStartsWith(_)) => {
+            starts_with(projection, test, *width)
         }
         (_, test) => of.ordered(projection, test).map(|test| of.corrected(projection, test)),
     }
@@ -97,20 +97,6 @@ impl Of<'_> {
         Some(Test::Compare(comparison, value))
     }
 
-    fn starts_with(&self, projection: Projection, test: &Test, width: u32, text: &str) -> Option<Test> {
-        let cut = Value::Text(prefix(text, width).into());
-        let length = text.chars().count();
-        let width = width as usize;
-        match (test, projection) {
-            _ if length < width => Some(test.clone()),
-            (Test::StartsWith(_), Projection::Inclusive) => Some(Test::Compare(Comparison::Equal, cut)),
-            (Test::NotStartsWith(_), Projection::Strict) => Some(Test::Compare(Comparison::NotEqual, cut)),
-            (Test::StartsWith(_), _) if length == width => Some(Test::Compare(Comparison::Equal, cut)),
-            (Test::NotStartsWith(_), _) if length == width => Some(Test::Compare(Comparison::NotEqual, cut)),
-            _ => None,
-        }
-    }
-
     /// Writers before Iceberg 0.11 put times before 1970 one unit too high. Their tables are read right by asking for
     /// a little more, or promising a little less.
     fn corrected(&self, projection: Projection, test: Test) -> Test {
@@ -137,6 +123,22 @@ impl Of<'_> {
             (Projection::Strict, Test::NotIn(values)) => Test::is_not_in(with_next(&values)),
             (_, test) => test,
         }
+    }
+}
+
+/// Projects the start of a text through the cut of a text.
+fn starts_with(projection: Projection, test: &Test, width: u32) -> Option<Test> {
+    let (Test::StartsWith(start) | Test::NotStartsWith(start)) = test else { return None };
+    let cut = Value::Text(prefix(start, width).into());
+    let length = start.chars().count();
+    let width = width as usize;
+    match (test, projection) {
+        _ if length < width => Some(test.clone()),
+        (Test::StartsWith(_), Projection::Inclusive) => Some(Test::Compare(Comparison::Equal, cut)),
+        (Test::NotStartsWith(_), Projection::Strict) => Some(Test::Compare(Comparison::NotEqual, cut)),
+        (Test::StartsWith(_), _) if length == width => Some(Test::Compare(Comparison::Equal, cut)),
+        (Test::NotStartsWith(_), _) if length == width => Some(Test::Compare(Comparison::NotEqual, cut)),
+        _ => None,
     }
 }
 

@@ -71,7 +71,6 @@ pub(super) fn result_type(transform: &Transform, source: Option<&Type>) -> Optio
     match (transform, source) {
         (Transform::Bucket(_) | Transform::Year | Transform::Month | Transform::Hour, _) => Some(Primitive::Int),
         (Transform::Day, _) => Some(Primitive::Date),
-        (Transform::Other(_), _) => None,
         (Transform::Identity | Transform::Truncate(_) | Transform::Void, Some(Type::Primitive(source))) => {
             Some(source.clone())
         }

@@ -51,11 +51,12 @@ impl Table {
     }
 
     fn plan(&self, request: &Json, tasks: usize) -> Result<Json, Error> {
-        self.run(Scan::new(&self.metadata, PlanRequest::parse(request.to_string().as_bytes())?)?, tasks, true)
+        let scan = Scan::new(&self.metadata, PlanRequest::parse(request.to_string().as_bytes())?)?;
+        self.run(&scan, tasks, true)
     }
 
-    fn run(&self, scan: Scan<'_>, tasks: usize, whole: bool) -> Result<Json, Error> {
-        let planned = futures::executor::block_on(plan(self, &self.cache, &scan, Limits { tasks }))?;
+    fn run(&self, scan: &Scan<'_>, tasks: usize, whole: bool) -> Result<Json, Error> {
+        let planned = futures::executor::block_on(plan(self, &self.cache, scan, Limits { tasks }))?;
         let text = if whole { planned.completed_json() } else { planned.tasks_json() };
         Ok(serde_json::from_str(&text).unwrap())
     }
@@ -71,7 +72,7 @@ impl Table {
             }
             for token in reply["plan-tasks"].as_array().into_iter().flatten() {
                 let scan = Scan::of_plan_task(&self.metadata, token.as_str().unwrap()).unwrap();
-                replies.push(self.run(scan, tasks, false).unwrap());
+                replies.push(self.run(&scan, tasks, false).unwrap());
             }
         }
         found

@@ -10,10 +10,10 @@ async fn advertised_and_served_are_the_same() {
     let config = server.get("/config").await.expect(200);
     let advertised: BTreeSet<String> =
         config["endpoints"].as_array().unwrap().iter().map(|e| e.as_str().unwrap().to_owned()).collect();
-    let mut served = documented(&serde_json::from_str(&guillemot::api::openapi_json()).unwrap());
+    let mut in_document = documented(&serde_json::from_str(&guillemot::api::openapi_json()).unwrap());
     // Answers 501 and says why: a client that knows no better calls it unasked.
-    assert!(served.remove("POST /v1/oauth/tokens"));
-    assert_eq!(advertised, served);
+    assert!(in_document.remove("POST /v1/oauth/tokens"));
+    assert_eq!(advertised, in_document);
 }
 
 #[tokio::test]
