@@ -2,6 +2,7 @@
 
 use crate::clock::{Clock, Ids};
 use crate::config::Config;
+use crate::plan;
 use crate::storage::{Location, Scoped, Storage};
 use crate::store::{self, Db, warehouses};
 use crate::validate::{self, Levels};
@@ -46,6 +47,8 @@ pub struct Parts {
     pub metadata: MetadataCache,
     /// What validation has read of manifests, by location.
     pub manifests: validate::Cache,
+    /// What scan planning has read of manifests, by location.
+    pub plans: plan::Cache,
     /// The server's rule levels.
     pub levels: Levels,
     /// Places outside the warehouses that locations may name.

@@ -53,6 +53,12 @@ pub struct Settings {
     /// Memory for what validation has read of manifests, in MiB [default: 128]
     #[arg(long, env = "GUILLEMOT_MANIFEST_CACHE_MIB", global = true)]
     pub manifest_cache_mib: Option<u64>,
+    /// Memory for what scan planning has read of manifests, in MiB [default: 128]
+    #[arg(long, env = "GUILLEMOT_PLAN_CACHE_MIB", global = true)]
+    pub plan_cache_mib: Option<u64>,
+    /// Files that one reply of scan planning holds; what is more becomes plan tasks [default: 5000]
+    #[arg(long, env = "GUILLEMOT_PLAN_TASK_FILES", global = true)]
+    pub plan_task_files: Option<usize>,
     /// `text` or `json` [default: text]
     #[arg(long, env = "GUILLEMOT_LOG_FORMAT", global = true)]
     pub log_format: Option<LogFormat>,
@@ -152,6 +158,8 @@ pub struct Config {
     pub task_lease_s: u64,
     pub metadata_cache_bytes: u64,
     pub manifest_cache_bytes: u64,
+    pub plan_cache_bytes: u64,
+    pub plan_task_files: usize,
     pub log_format: LogFormat,
     pub log: String,
     pub shutdown_grace_s: u64,
@@ -190,6 +198,8 @@ impl Settings {
             task_lease_s: self.task_lease_s.or(other.task_lease_s),
             metadata_cache_mib: self.metadata_cache_mib.or(other.metadata_cache_mib),
             manifest_cache_mib: self.manifest_cache_mib.or(other.manifest_cache_mib),
+            plan_cache_mib: self.plan_cache_mib.or(other.plan_cache_mib),
+            plan_task_files: self.plan_task_files.or(other.plan_task_files),
             log_format: self.log_format.or(other.log_format),
             log: self.log.or(other.log),
             shutdown_grace_s: self.shutdown_grace_s.or(other.shutdown_grace_s),
@@ -224,6 +234,8 @@ impl Settings {
             task_lease_s: self.task_lease_s.unwrap_or(60).max(1),
             metadata_cache_bytes: self.metadata_cache_mib.unwrap_or(128).saturating_mul(MIB),
             manifest_cache_bytes: self.manifest_cache_mib.unwrap_or(128).saturating_mul(MIB),
+            plan_cache_bytes: self.plan_cache_mib.unwrap_or(128).saturating_mul(MIB),
+            plan_task_files: self.plan_task_files.unwrap_or(5_000).max(1),
             log_format: self.log_format.unwrap_or_default(),
             log: self.log.unwrap_or_else(|| "info".into()),
             shutdown_grace_s: self.shutdown_grace_s.unwrap_or(30),

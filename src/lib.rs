@@ -13,6 +13,7 @@ pub mod commit;
 pub mod config;
 pub mod dv;
 pub mod manifest;
+pub mod plan;
 pub mod puffin;
 pub mod server;
 pub mod spec;

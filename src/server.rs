@@ -8,7 +8,7 @@ use crate::config::Config;
 use crate::storage::{Location, Storage, StorageConfig};
 use crate::store::{self, Db};
 use crate::validate::Levels;
-use crate::{api, commit, storage, tasks, telemetry, validate};
+use crate::{api, commit, plan, storage, tasks, telemetry, validate};
 use axum::ServiceExt;
 use axum::extract::Request;
 use header_case::HeaderCase;
@@ -80,6 +80,7 @@ pub async fn build_with(config: Config, clock: Clock, ids: Ids) -> Result<App, E
         ids,
         metadata: MetadataCache::new(config.metadata_cache_bytes),
         manifests: validate::Cache::new(config.manifest_cache_bytes),
+        plans: plan::Cache::new(config.plan_cache_bytes),
         levels,
         allowed: allowed.map_err(Error::Place)?,
         config,

@@ -2,10 +2,11 @@
 
 use crate::app::WarehouseError;
 use crate::commit;
+use crate::plan;
 use crate::spec;
 use crate::store::{Entity, Error as StoreError};
 use crate::telemetry::chain;
-use crate::validate::Violation;
+use crate::validate::{ReadError, Violation};
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -30,6 +31,9 @@ pub enum Error {
         /// The limit, in bytes.
         limit: usize,
     },
+    /// There is no such function.
+    #[error("Function does not exist: {0}")]
+    NoSuchFunction(String),
     /// Nothing is served at this path.
     #[error("no route for {method} {path}")]
     NoRoute {
@@ -112,6 +116,7 @@ impl Error {
             Self::BadRequest(_) => BAD_REQUEST,
             Self::Unprocessable(_) => (StatusCode::UNPROCESSABLE_ENTITY, "UnprocessableEntityException"),
             Self::TooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "BadRequestException"),
+            Self::NoSuchFunction(_) => (StatusCode::NOT_FOUND, "NoSuchFunctionException"),
             Self::NoRoute { .. } => (StatusCode::NOT_FOUND, "NotFoundException"),
             Self::MethodNotAllowed { .. } => (StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowedException"),
             Self::Internal => INTERNAL,
@@ -135,8 +140,22 @@ fn use_case(error: &commit::Error) -> Wire {
         E::NoSuchFile(_) => (StatusCode::NOT_FOUND, "NotFoundException"),
         E::StorageUnavailable { .. } => COME_BACK,
         E::RenameTaken { .. } | E::NameTaken { .. } => ALREADY_EXISTS,
+        E::Plan(error) => plan(error),
         E::Store(error) => store(error),
         E::Warehouse(error) => warehouse(error),
+    }
+}
+
+fn plan(error: &plan::Error) -> Wire {
+    use plan::Error as E;
+    match error {
+        E::Invalid(_) | E::Corrupt(_) | E::Unreadable { .. } => BAD_REQUEST,
+        E::Unsupported(_) => (StatusCode::NOT_ACCEPTABLE, "UnsupportedOperationException"),
+        E::NoSuchPlan(_) => (StatusCode::NOT_FOUND, "NoSuchPlanIdException"),
+        E::NoSuchTask(_) => (StatusCode::NOT_FOUND, "NoSuchPlanTaskException"),
+        E::Read(ReadError::NotFound { .. }) => (StatusCode::NOT_FOUND, "NotFoundException"),
+        E::Read(ReadError::Outside { .. } | ReadError::TooLarge { .. }) => BAD_REQUEST,
+        E::Read(ReadError::Unavailable { .. }) => COME_BACK,
     }
 }
 

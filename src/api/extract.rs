@@ -23,6 +23,10 @@ const SEPARATOR: char = '\u{1f}';
 /// Entries of one page when the client starts a walk without saying how many it wants.
 const PAGE_SIZE: u32 = 1000;
 
+/// How many views `referenced-by` may name, and in how many bytes.
+const MAX_REFERENCED: usize = 64;
+const MAX_REFERENCED_BYTES: usize = 8 * 1024;
+
 /// The names in a path, decoded.
 async fn names(parts: &mut Parts, app: &App) -> Result<HashMap<String, String>, Error> {
     let path = Path::<HashMap<String, String>>::from_request_parts(parts, app).await;
@@ -85,6 +89,33 @@ impl FromRequestParts<App> for ViewPath {
         let mut names = names(parts, app).await?;
         let namespace = split_namespace(&take(&mut names, "namespace")?)?;
         Ok(Self(TableIdent::new(namespace, take(&mut names, "view")?)?))
+    }
+}
+
+/// `{namespace}` and `{function}` of the path.
+#[derive(Debug)]
+pub(super) struct FunctionPath(pub(super) TableIdent);
+
+impl FromRequestParts<App> for FunctionPath {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
+        let mut names = names(parts, app).await?;
+        let namespace = split_namespace(&take(&mut names, "namespace")?)?;
+        Ok(Self(TableIdent::new(namespace, take(&mut names, "function")?)?))
+    }
+}
+
+/// `{namespace}`, `{table}` and `{plan-id}` of the path.
+#[derive(Debug)]
+pub(super) struct PlanPath(pub(super) TableIdent, pub(super) String);
+
+impl FromRequestParts<App> for PlanPath {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
+        let TablePath(ident) = TablePath::from_request_parts(parts, app).await?;
+        Ok(Self(ident, take(&mut names(parts, app).await?, "plan-id")?))
     }
 }
 
@@ -153,6 +184,16 @@ impl Query {
             Some(value) if value.eq_ignore_ascii_case("false") => Ok(false),
             Some(value) => Err(Error::BadRequest(format!("Invalid {name}: expected true or false, found {value}"))),
         }
+    }
+
+    /// Bounds the views that a client names in `referenced-by`. Nothing depends on them yet.
+    pub(super) fn check_referenced_by(&self) -> Result<(), Error> {
+        let Some(views) = self.filled("referenced-by") else { return Ok(()) };
+        if views.len() > MAX_REFERENCED_BYTES || views.split(',').count() > MAX_REFERENCED {
+            let most = format!("at most {MAX_REFERENCED} views in {MAX_REFERENCED_BYTES} bytes");
+            return Err(Error::BadRequest(format!("Invalid referenced-by: expected {most}")));
+        }
+        Ok(())
     }
 
     /// The namespace in `parent`; none where it is absent or empty.

@@ -16,9 +16,9 @@ use super::tables::{json, loaded};
 use crate::app::App;
 use crate::commit::{self, Once};
 use crate::spec::ViewMetadata;
+use crate::store;
 use crate::store::idempotency::{self, Answer, Key, Known, Reply};
 use crate::store::tables::Kind;
-use crate::store;
 use axum::body::{self, Bytes};
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::request::Parts;
@@ -212,7 +212,8 @@ mod tests {
 
     #[test]
     fn another_method_path_query_or_body_is_another_request() {
-        let parts = |method: &str, uri: &str| Request::builder().method(method).uri(uri).body(()).unwrap().into_parts().0;
+        let parts =
+            |method: &str, uri: &str| Request::builder().method(method).uri(uri).body(()).unwrap().into_parts().0;
         let one = fingerprint(&parts("POST", "/a?b"), b"{}");
         assert_eq!(one, fingerprint(&parts("POST", "/a?b"), b"{}"));
         for other in [

@@ -1,15 +1,19 @@
 //! HTTP: every route in one list, in the specification's order.
 
 mod config;
+mod credentials;
 mod dropped;
 pub mod error;
 mod extract;
+mod functions;
 mod health;
 mod idempotency;
 mod management;
 mod model;
 mod namespaces;
+mod oauth;
 mod path;
+mod plans;
 mod reports;
 mod tables;
 mod tasks;
@@ -57,15 +61,23 @@ struct Document;
 fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(Document::openapi())
         .routes(routes!(config::get_config))
+        .routes(routes!(oauth::get_token))
         .routes(routes!(namespaces::list_namespaces, namespaces::create_namespace))
         .routes(routes!(namespaces::load_namespace_metadata, namespaces::namespace_exists, namespaces::drop_namespace))
         .routes(routes!(namespaces::update_properties))
         .routes(routes!(tables::list_tables, tables::create_table))
         .routes(routes!(tables::register_table))
         .routes(routes!(tables::load_table, tables::table_exists, tables::update_table, tables::drop_table))
+        .routes(routes!(tables::unregister_table))
         .routes(routes!(tables::rename_table))
+        .routes(routes!(credentials::load_credentials))
+        .routes(routes!(plans::plan_table_scan))
+        .routes(routes!(plans::fetch_planning_result, plans::cancel_planning))
+        .routes(routes!(plans::fetch_scan_tasks))
         .routes(routes!(reports::report_metrics))
         .routes(routes!(transactions::commit_transaction))
+        .routes(routes!(functions::list_functions))
+        .routes(routes!(functions::load_function))
         .routes(routes!(views::list_views, views::create_view))
         .routes(routes!(views::load_view, views::view_exists, views::replace_view, views::drop_view))
         .routes(routes!(views::rename_view))

@@ -174,11 +174,8 @@ pub(super) async fn update_properties(
         let mut tx = at.db.begin().await?;
         let change = PropertiesUpdate { removals: &removals, updates: &updates, now_ms: at.clock.now_ms() };
         let done = namespaces::update_properties(&mut tx, &warehouse.row.id, &namespace, &change).await?;
-        let done = UpdateNamespacePropertiesResponse {
-            updated: done.updated,
-            removed: done.removed,
-            missing: done.missing,
-        };
+        let done =
+            UpdateNamespacePropertiesResponse { updated: done.updated, removed: done.removed, missing: done.missing };
         once.keep(&at, &mut tx, || answer(&done)).await?;
         tx.commit().await?;
         Ok(Json(done))

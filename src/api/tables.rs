@@ -60,7 +60,11 @@ pub(super) async fn list(
 /// Creates a table, or stages it for a commit that creates it.
 #[utoipa::path(
     post, path = "/iceberg/v1/{prefix}/namespaces/{namespace}/tables", operation_id = "createTable", tag = "catalog",
-    params(("prefix" = String, Path), ("namespace" = String, Path)), request_body = CreateTableRequest,
+    params(
+        ("prefix" = String, Path), ("namespace" = String, Path),
+        ("X-Iceberg-Access-Delegation" = Option<String>, Header, description = "accepted; no credentials are vended")
+    ),
+    request_body = CreateTableRequest,
     responses(
         (status = 200, body = LoadTableResult),
         (status = 400, body = IcebergErrorResponse),
@@ -92,7 +96,11 @@ pub(super) async fn create_table(
 #[utoipa::path(
     post, path = "/iceberg/v1/{prefix}/namespaces/{namespace}/register", operation_id = "registerTable",
     tag = "catalog",
-    params(("prefix" = String, Path), ("namespace" = String, Path)), request_body = RegisterTableRequest,
+    params(
+        ("prefix" = String, Path), ("namespace" = String, Path),
+        ("X-Iceberg-Access-Delegation" = Option<String>, Header, description = "accepted; no credentials are vended")
+    ),
+    request_body = RegisterTableRequest,
     responses(
         (status = 200, body = LoadTableResult),
         (status = 400, body = IcebergErrorResponse),
@@ -129,7 +137,9 @@ pub(super) async fn register_table(
     params(
         ("prefix" = String, Path), ("namespace" = String, Path), ("table" = String, Path),
         ("snapshots" = Option<String>, Query, description = "`all` or `refs`"),
-        ("If-None-Match" = Option<String>, Header, description = "the `ETag` of what the client holds")
+        ("referenced-by" = Option<String>, Query, description = "the views through which the table is read"),
+        ("If-None-Match" = Option<String>, Header, description = "the `ETag` of what the client holds"),
+        ("X-Iceberg-Access-Delegation" = Option<String>, Header, description = "accepted; no credentials are vended")
     ),
     responses(
         (status = 200, body = LoadTableResult),
@@ -146,6 +156,7 @@ pub(super) async fn load_table(
     query: Query,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
+    query.check_referenced_by()?;
     let refs_only = match query.filled("snapshots") {
         None => false,
         Some(mode) if mode.eq_ignore_ascii_case("all") => false,
@@ -244,6 +255,30 @@ pub(super) async fn drop_table(
         Ok(StatusCode::NO_CONTENT)
     })
     .await
+}
+
+/// Takes a table out of the catalog and hands it over: its files stay, and the reply says where it is.
+#[utoipa::path(
+    post, path = "/iceberg/v1/{prefix}/namespaces/{namespace}/tables/{table}/unregister",
+    operation_id = "unregisterTable", tag = "catalog",
+    params(("prefix" = String, Path), ("namespace" = String, Path), ("table" = String, Path)),
+    responses(
+        (status = 200, body = CommitTableResponse),
+        (status = 400, body = IcebergErrorResponse),
+        (status = 404, body = IcebergErrorResponse),
+        (status = 409, description = "others change the table all the time", body = IcebergErrorResponse),
+        (status = 500, description = "the outcome is unknown", body = IcebergErrorResponse),
+        (status = 503, body = IcebergErrorResponse)
+    )
+)]
+pub(super) async fn unregister_table(
+    State(app): State<App>,
+    InWarehouse(warehouse): InWarehouse,
+    TablePath(ident): TablePath,
+    once: Once,
+) -> Result<Response, Error> {
+    let at = app.clone();
+    app.finish(async move { Ok(loaded(&*commit::unregister(&at, &warehouse, &ident, &once).await?)) }).await
 }
 
 /// Renames a table. Works when its metadata file is gone or broken.

@@ -59,16 +59,19 @@ pub(super) async fn create_view(
 ) -> Result<Response, Error> {
     let request = spec::CreateViewRequest::parse(&body.0)?;
     let at = app.clone();
-    app.finish(async move {
-        Ok(json(commit::create_view(&at, &warehouse, &namespace, &request, &once).await?.reply()))
-    })
+    app.finish(
+        async move { Ok(json(commit::create_view(&at, &warehouse, &namespace, &request, &once).await?.reply())) },
+    )
     .await
 }
 
 /// A view's metadata.
 #[utoipa::path(
     get, path = "/iceberg/v1/{prefix}/namespaces/{namespace}/views/{view}", operation_id = "loadView", tag = "catalog",
-    params(("prefix" = String, Path), ("namespace" = String, Path), ("view" = String, Path)),
+    params(
+        ("prefix" = String, Path), ("namespace" = String, Path), ("view" = String, Path),
+        ("referenced-by" = Option<String>, Query, description = "the views through which the view is read")
+    ),
     responses(
         (status = 200, body = LoadViewResult),
         (status = 400, body = IcebergErrorResponse),
@@ -80,7 +83,9 @@ pub(super) async fn load_view(
     State(app): State<App>,
     InWarehouse(warehouse): InWarehouse,
     ViewPath(ident): ViewPath,
+    query: Query,
 ) -> Result<Response, Error> {
+    query.check_referenced_by()?;
     let (_, stored) = commit::load::<ViewMetadata>(&app, &warehouse, &ident).await?;
     Ok(json(stored.reply()))
 }

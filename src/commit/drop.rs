@@ -84,11 +84,8 @@ async fn keep_aside(
     let task_id = tasks::new_id(now_ms, &app.ids.uuid());
     let terms = Terms { purge, task_id, dropped_ms: now_ms, expires_ms };
     dropped::put_aside(tx, &row, &terms).await?;
-    let order = ExpireOrder {
-        table_id: row.id.clone(),
-        warehouse_id: warehouse.row.id.clone(),
-        allowed: allowed(warehouse),
-    };
+    let order =
+        ExpireOrder { table_id: row.id.clone(), warehouse_id: warehouse.row.id.clone(), allowed: allowed(warehouse) };
     let new = NewTask {
         id: &terms.task_id,
         kind: EXPIRE_TABLE,
@@ -104,8 +101,7 @@ async fn keep_aside(
 /// Queues the purge of a table that is just dropped.
 pub async fn queue_purge(app: &App, tx: &mut Tx, row: &TableRow, allowed: Vec<String>) -> Result<(), store::Error> {
     let now_ms = app.clock.now_ms();
-    let order =
-        PurgeOrder { table_id: row.id.clone(), metadata_location: row.metadata_location.clone(), allowed };
+    let order = PurgeOrder { table_id: row.id.clone(), metadata_location: row.metadata_location.clone(), allowed };
     let new = NewTask {
         id: &tasks::new_id(now_ms, &app.ids.uuid()),
         kind: PURGE_TABLE,

@@ -1,4 +1,4 @@
-//! What takes more than one step: create, commit, transaction, register, rename, drop.
+//! What takes more than one step: create, commit, transaction, register, rename, drop, scan planning.
 //!
 //! Each use-case reads as its steps. Nothing before the SQL swap is visible; the swap is the commit.
 
@@ -11,6 +11,7 @@ mod location;
 mod namespace;
 mod once;
 mod owned;
+mod plan;
 mod ready;
 mod register;
 mod rename;
@@ -18,6 +19,7 @@ mod report;
 mod swap;
 mod transaction;
 mod undrop;
+mod unregister;
 mod view;
 mod warehouse;
 
@@ -29,12 +31,14 @@ pub use load::{load, load_pointer, stored, verify_file};
 pub use namespace::check_namespace_properties;
 pub use once::{Once, answered, document, nothing};
 pub use owned::Owned;
+pub use plan::{PlanOf, cancel_plan, plan_scan};
 pub use ready::check_ready;
 pub use register::{RegisterRequest, register};
 pub use rename::rename;
 pub use report::{latest_reports, record_report};
 pub use transaction::{TableChange, commit_table, commit_tables};
 pub use undrop::{Which, undrop};
+pub use unregister::unregister;
 pub use view::{commit_view, create_view};
 pub use warehouse::{
     NewWarehouse, RESERVED_NAMES, WarehouseChange, add_warehouse, change_warehouse, ensure_warehouse, remove_warehouse,
@@ -43,7 +47,7 @@ pub use warehouse::{
 use crate::spec::{self, TableIdent};
 use crate::store::Entity;
 use crate::store::tables::Kind;
-use crate::{app, storage, store, validate};
+use crate::{app, plan as planning, storage, store, validate};
 
 /// Why a use-case was not carried out. The outer text is what the client reads; the cause is for the log.
 #[derive(Debug, thiserror::Error)]
@@ -62,6 +66,9 @@ pub enum Error {
         /// What has it.
         taken: Entity,
     },
+    /// A scan cannot be planned.
+    #[error(transparent)]
+    Plan(#[from] planning::Error),
     /// The request cannot be carried out as it is.
     #[error("{0}")]
     Invalid(String),
@@ -103,7 +110,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// A storage error of writing a new file.
+    /// A storage error of writing a new file, or of looking for a place for it: what is not found is the store.
     pub(crate) fn from_write(error: storage::Error) -> Self {
         match error {
             storage::Error::Invalid { .. } => Self::Invalid(error.to_string()),

@@ -9,8 +9,8 @@
 
 use crate::app::{App, Warehouse};
 use crate::commit::location::{check_changed, check_metadata, choose};
-use crate::commit::swap::{Attempt, New, Prepared, Write, until_won};
 use crate::commit::once::nothing;
+use crate::commit::swap::{Attempt, New, Prepared, Write, until_won};
 use crate::commit::{Error, Once, Owned, Stored, load, name_taken};
 use crate::spec::{self, AddedSnapshot, Base, CommitTableRequest, TableIdent, TableMetadata, TableUpdate};
 use crate::store::idempotency::Answer;

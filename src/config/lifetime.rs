@@ -70,14 +70,17 @@ mod tests {
 
     #[test]
     fn durations_are_read_as_java_reads_them() {
-        for (text, ms) in [("PT30M", 1_800_000), ("P1D", 86_400_000), ("P1DT2H", 93_600_000), ("PT1H30M5S", 5_405_000)] {
+        for (text, ms) in [("PT30M", 1_800_000), ("P1D", 86_400_000), ("P1DT2H", 93_600_000), ("PT1H30M5S", 5_405_000)]
+        {
             assert_eq!(Lifetime::parse(text).unwrap().as_ms(), ms, "{text}");
         }
     }
 
     #[test]
     fn other_texts_are_refused() {
-        for text in ["", "P", "PT", "30M", "PT0S", "PT5M1H", "P1H", "PT1D", "PT1", "PT1.5S", "PT-1S", "P1Y", "PT99999999999S"] {
+        for text in
+            ["", "P", "PT", "30M", "PT0S", "PT5M1H", "P1H", "PT1D", "PT1", "PT1.5S", "PT-1S", "P1Y", "PT99999999999S"]
+        {
             assert!(Lifetime::parse(text).is_err(), "{text}");
         }
     }

@@ -2,6 +2,7 @@
 
 use super::container::Container;
 use super::cursor::{Cursor, Fault};
+use super::details::{DETAIL_COLUMNS, Details};
 use super::layout::{Column, Layout, Shape, column, record_fields};
 use super::partition::{self, Partition, PartitionColumn, Value};
 use super::schema::{Field, Type};
@@ -62,6 +63,8 @@ pub struct DataFile {
     pub content_size_in_bytes: Option<i64>,
     /// Whether key metadata is present (131): the file is encrypted.
     pub encrypted: bool,
+    /// What [`Manifest::parse`] passes over.
+    pub details: Option<Box<Details>>,
 }
 
 /// What happened to the file of an entry.
@@ -120,10 +123,19 @@ impl DataFile {
 }
 
 impl Manifest {
-    /// Reads a manifest.
+    /// Reads a manifest, without the details of its files.
     pub fn parse(bytes: &[u8], limits: Limits) -> Result<Self, ParseError> {
+        Self::read(bytes, limits, false)
+    }
+
+    /// Reads a manifest with everything that it says about its files.
+    pub fn parse_with_details(bytes: &[u8], limits: Limits) -> Result<Self, ParseError> {
+        Self::read(bytes, limits, true)
+    }
+
+    fn read(bytes: &[u8], limits: Limits, with_details: bool) -> Result<Self, ParseError> {
         let file = Container::open(bytes)?;
-        let reader = EntryReader::of(&file)?;
+        let reader = EntryReader::of(&file, with_details)?;
         let mut entries: Vec<ManifestEntry> = Vec::new();
         file.rows(limits, |cursor| {
             let entry = reader.entry(cursor, entries.last().map(|entry| &entry.data_file.partition))?;
@@ -138,7 +150,7 @@ impl Manifest {
 /// The locations of a manifest's live files, of which this keeps nothing else.
 pub fn live_files(bytes: &[u8], limits: Limits) -> Result<Vec<Box<str>>, ParseError> {
     let file = Container::open(bytes)?;
-    let reader = EntryReader::of(&file)?;
+    let reader = EntryReader::of(&file, false)?;
     let mut paths = Vec::new();
     file.rows(limits, |cursor| {
         let entry = reader.entry(cursor, None)?;
@@ -156,13 +168,15 @@ struct EntryReader<'t> {
     data_file: Layout<'t>,
     partition: &'t [Field],
     partition_ids: Vec<i32>,
+    with_details: bool,
 }
 
 impl<'t> EntryReader<'t> {
-    fn of(file: &'t Container<'_>) -> Result<Self, ParseError> {
-        let entry = Layout::of(record_fields(&file.schema, file, "a manifest entry")?, ENTRY_COLUMNS, file)?;
+    fn of(file: &'t Container<'_>, with_details: bool) -> Result<Self, ParseError> {
+        let entry = Layout::of(record_fields(&file.schema, file, "a manifest entry")?, &[ENTRY_COLUMNS], file)?;
+        let columns: &[_] = if with_details { &[DATA_FILE_COLUMNS, DETAIL_COLUMNS] } else { &[DATA_FILE_COLUMNS] };
         let data_file = match entry.type_of(DATA_FILE) {
-            Some(of) => Layout::of(record_fields(of, file, "a data file")?, DATA_FILE_COLUMNS, file)?,
+            Some(of) => Layout::of(record_fields(of, file, "a data file")?, columns, file)?,
             None => Layout { fields: Vec::new() },
         };
         let partition = match data_file.type_of(PARTITION) {
@@ -170,7 +184,7 @@ impl<'t> EntryReader<'t> {
             None => &[],
         };
         let partition_ids = partition_ids(partition, file)?;
-        Ok(Self { entry, data_file, partition, partition_ids })
+        Ok(Self { entry, data_file, partition, partition_ids, with_details })
     }
 
     fn partition_columns(&self) -> Vec<PartitionColumn> {
@@ -207,6 +221,7 @@ impl<'t> EntryReader<'t> {
     fn data_file(&self, cursor: &mut Cursor<'_>, previous: Option<&Partition>) -> Result<DataFile, Fault> {
         let mut row = DataFile::unset();
         let (mut path, mut format, mut records, mut size) = (None, None, None, None);
+        let mut details = self.with_details.then(Box::<Details>::default);
         for (id, of) in &self.data_file.fields {
             match *id {
                 Some(CONTENT) => row.content = FileContent::from(cursor.optional_int(of)?.unwrap_or(0)),
@@ -215,16 +230,26 @@ impl<'t> EntryReader<'t> {
                 Some(PARTITION) => row.partition = self.partition(cursor, of, previous)?,
                 Some(RECORD_COUNT) => records = cursor.optional_long(of)?,
                 Some(FILE_SIZE) => size = cursor.optional_long(of)?,
-                Some(KEY_METADATA) => row.encrypted = cursor.optional_bytes(of)?.is_some(),
+                Some(KEY_METADATA) => {
+                    let key_metadata = cursor.optional_bytes(of)?;
+                    row.encrypted = key_metadata.is_some();
+                    if let Some(details) = &mut details {
+                        details.key_metadata = key_metadata.map(Into::into);
+                    }
+                }
                 Some(EQUALITY_IDS) => row.equality_ids = integers(cursor, of)?,
                 Some(SORT_ORDER_ID) => row.sort_order_id = cursor.optional_int(of)?,
                 Some(FIRST_ROW_ID) => row.first_row_id = cursor.optional_long(of)?,
                 Some(REFERENCED_DATA_FILE) => row.referenced_data_file = cursor.optional_text(of)?.map(Into::into),
                 Some(CONTENT_OFFSET) => row.content_offset = cursor.optional_long(of)?,
                 Some(CONTENT_SIZE) => row.content_size_in_bytes = cursor.optional_long(of)?,
-                _ => cursor.skip(of)?,
+                other => match &mut details {
+                    Some(details) => details.read(other, cursor, of)?,
+                    None => cursor.skip(of)?,
+                },
             }
         }
+        row.details = details;
         row.file_path = path.ok_or_else(|| null("file_path"))?.into();
         row.file_format = FileFormat::from(format.ok_or_else(|| null("file_format"))?);
         row.record_count = records.ok_or_else(|| null("record_count"))?;
@@ -286,6 +311,7 @@ impl DataFile {
             content_offset: None,
             content_size_in_bytes: None,
             encrypted: false,
+            details: None,
         }
     }
 }

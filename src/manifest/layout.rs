@@ -25,6 +25,8 @@ pub(super) enum Shape {
     Boolean,
     Array,
     Record,
+    /// Whatever it is: its reader takes what it understands.
+    Any,
 }
 
 impl Shape {
@@ -37,6 +39,7 @@ impl Shape {
             Self::Boolean => matches!(of, Type::Boolean | Type::Null),
             Self::Array => matches!(of, Type::Array(_) | Type::Null),
             Self::Record => matches!(of, Type::Record(_)),
+            Self::Any => true,
         }
     }
 }
@@ -48,17 +51,18 @@ pub(super) struct Layout<'t> {
 }
 
 impl<'t> Layout<'t> {
-    /// Matches `fields` with `columns`.
+    /// Matches `fields` with the columns of these tables.
     pub(super) fn of(
         fields: &'t [Field],
-        columns: &'static [Column],
+        columns: &[&'static [Column]],
         file: &Container<'_>,
     ) -> Result<Self, ParseError> {
+        let columns = || columns.iter().copied().flatten();
         let wrong = |expected: String, found: String| ParseError::new(file.header_offset, expected, found);
         let by_name = fields.iter().all(|field| field.id.is_none());
         let mut matched = Vec::with_capacity(fields.len());
         for field in fields {
-            let column = columns.iter().find(|column| {
+            let column = columns().find(|column| {
                 if by_name { column.names.contains(&field.name.as_str()) } else { field.id == Some(column.id) }
             });
             if let Some(column) = column
@@ -74,7 +78,7 @@ impl<'t> Layout<'t> {
             matched.push((id, &field.of));
         }
         let layout = Self { fields: matched };
-        match columns.iter().find(|column| column.required && !layout.has(column.id)) {
+        match columns().find(|column| column.required && !layout.has(column.id)) {
             Some(column) => {
                 Err(wrong(format!("field {} ({}) in the schema", column.id, column.name()), "none".to_owned()))
             }

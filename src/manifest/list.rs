@@ -100,10 +100,10 @@ impl ManifestList {
     pub fn parse(bytes: &[u8], limits: Limits) -> Result<Self, ParseError> {
         let file = Container::open(bytes)?;
         let fields = record_fields(&file.schema, &file, "a manifest list")?;
-        let layout = Layout::of(fields, COLUMNS, &file)?;
+        let layout = Layout::of(fields, &[COLUMNS], &file)?;
         let summary = match layout.type_of(PARTITIONS).map(Type::unwrapped) {
             Some(Type::Array(item)) => {
-                Some(Layout::of(record_fields(item, &file, "a field summary")?, SUMMARY_COLUMNS, &file)?)
+                Some(Layout::of(record_fields(item, &file, "a field summary")?, &[SUMMARY_COLUMNS], &file)?)
             }
             _ => None,
         };

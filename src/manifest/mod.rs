@@ -2,8 +2,8 @@
 //!
 //! Iceberg keeps the files of a snapshot in two levels of Avro object container files (spec: "Manifests"): a
 //! [`ManifestList`] names manifests, a [`Manifest`] names data files and delete files. Writers differ in record
-//! names, field order and optional fields, so every column is found by its Avro `field-id`; what no rule needs
-//! (column statistics, above all) is skipped without being decoded.
+//! names, field order and optional fields, so every column is found by its Avro `field-id`; what is not
+//! asked for (column statistics, above all, which no rule needs) is skipped without being decoded.
 //!
 //! Input is hostile. No length or count in a file is believed before it is compared with the bytes that are left,
 //! what a block may decompress to is bounded by [`Limits`], and no byte sequence makes these readers panic.
@@ -11,6 +11,7 @@
 mod codec;
 mod container;
 mod cursor;
+mod details;
 mod entry;
 mod layout;
 mod list;
@@ -21,6 +22,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 
+pub use details::{Bounds, Counts, Details};
 pub use entry::{DataFile, FileContent, FileFormat, Manifest, ManifestEntry, Status, live_files};
 pub use list::{FieldSummary, ManifestContent, ManifestFile, ManifestList};
 pub use partition::{Kind, Partition, PartitionColumn, Value};

@@ -33,7 +33,11 @@ impl HeaderCase {
             async { Ok::<_, Infallible>(Response::new(Empty::<Bytes>::new())) }
         });
         let mut hyper = http1::Builder::new();
-        hyper.preserve_header_case(true).serve_connection(TokioIo::new(server), service).await.map_err(io::Error::other)?;
+        hyper
+            .preserve_header_case(true)
+            .serve_connection(TokioIo::new(server), service)
+            .await
+            .map_err(io::Error::other)?;
         let learned = std::mem::take(&mut *seen.lock().unwrap_or_else(PoisonError::into_inner));
         Ok(Self(learned))
     }

@@ -3,10 +3,9 @@
 use serde_json::value::RawValue;
 
 use super::error::{Error, Result};
+use super::iso;
 use super::json::shown;
 use super::types::{Primitive, Type};
-
-mod iso;
 
 /// A value of a primitive type, in a form in which equal values are equal.
 #[derive(Debug, Clone, PartialEq)]

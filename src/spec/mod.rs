@@ -12,6 +12,7 @@ pub mod error;
 mod golden;
 pub mod history;
 pub mod ident;
+pub mod iso;
 pub mod json;
 mod members;
 pub mod metrics_report;

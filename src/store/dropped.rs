@@ -81,7 +81,8 @@ pub async fn take(tx: &mut Tx, warehouse_id: &str, id: &str) -> Result<Option<Dr
 fn read(row: &AnyRow) -> Result<Dropped> {
     let id = text(row, "id")?;
     let corrupt = |column| Error::Corrupt { table: "dropped_tables", column, row: id.clone() };
-    let ident = TableIdent::new(from_key(&text(row, "namespace")?)?, text(row, "name")?).map_err(|_| corrupt("name"))?;
+    let ident =
+        TableIdent::new(from_key(&text(row, "namespace")?)?, text(row, "name")?).map_err(|_| corrupt("name"))?;
     let dropped_ms = number(row, "dropped_ms")?;
     Ok(Dropped {
         row: TableRow {

@@ -91,7 +91,8 @@ pub async fn keep(tx: &mut Tx, key: &Key, answer: &Answer, now_ms: i64, expires_
         Reply::Metadata { kind, table_id, location } => (kind.as_str(), None, Some(table_id), Some(location)),
     };
     let insert = query(SQL).bind(&key.id).bind(&key.request).bind(i64::from(answer.status)).bind(reply);
-    let insert = insert.bind(body.cloned()).bind(table_id.cloned()).bind(location.cloned()).bind(expires_ms).bind(now_ms);
+    let insert =
+        insert.bind(body.cloned()).bind(table_id.cloned()).bind(location.cloned()).bind(expires_ms).bind(now_ms);
     match tx.execute(insert).await? {
         0 => Err(Error::AlreadyAnswered),
         _ => Ok(()),

@@ -57,7 +57,9 @@ pub async fn unneeded(db: &Db, before_ms: i64, limit: u32) -> Result<Vec<LooseFi
         SELECT id, location, table_id FROM loose_files
         WHERE state = 'unneeded' AND since_ms <= $1 ORDER BY since_ms LIMIT $2";
     let rows = db.rows(query(SQL).bind(before_ms).bind(i64::from(limit))).await?;
-    let read = |row| Ok(LooseFile { id: text(row, "id")?, location: text(row, "location")?, table_id: text(row, "table_id")? });
+    let read = |row| {
+        Ok(LooseFile { id: text(row, "id")?, location: text(row, "location")?, table_id: text(row, "table_id")? })
+    };
     rows.iter().map(read).collect()
 }
 

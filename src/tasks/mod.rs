@@ -11,8 +11,8 @@ mod purge;
 mod sweep;
 
 use crate::app::App;
-use crate::store::tasks::{self, NewTask};
 use crate::store;
+use crate::store::tasks::{self, NewTask};
 use crate::telemetry::chain;
 use attempt::{Attempt, claim};
 use std::time::Duration;
@@ -116,8 +116,7 @@ async fn plant(app: &App) -> Result<(), store::Error> {
     let now_ms = app.clock.now_ms();
     let mut tx = app.db.begin().await?;
     for (kind, _) in RECURRING {
-        let new =
-            NewTask { id: kind, kind, subject: "", warehouse_id: None, payload: "{}", due_ms: now_ms, now_ms };
+        let new = NewTask { id: kind, kind, subject: "", warehouse_id: None, payload: "{}", due_ms: now_ms, now_ms };
         tasks::queue(&mut tx, &new).await?;
     }
     tx.commit().await

@@ -43,7 +43,9 @@ pub(super) async fn purge(app: &App, task: &Task, progress: &Progress) -> Result
     reader.permit(root).map_err(|error| Failure::Never(chain(&error)))?;
     let stored = match commit::stored::<TableMetadata>(app, root).await {
         Ok(stored) => stored,
-        Err(commit::Error::NoSuchFile(_)) => return Ok("there is no metadata file (any more): nothing to do".to_owned()),
+        Err(commit::Error::NoSuchFile(_)) => {
+            return Ok("there is no metadata file (any more): nothing to do".to_owned());
+        }
         Err(commit::Error::Invalid(reason)) => return Err(Failure::Never(reason)),
         Err(error) => return Err(Failure::Later(chain(&error))),
     };

@@ -31,14 +31,7 @@ pub async fn claim(tx: &mut Tx, id: &str, lease: &str, now_ms: i64, until_ms: i6
 }
 
 /// Keeps a task for longer, and writes down how far it is. False if the lease is lost: the work must stop.
-pub async fn extend(
-    tx: &mut Tx,
-    id: &str,
-    lease: &str,
-    progress: &str,
-    now_ms: i64,
-    until_ms: i64,
-) -> Result<bool> {
+pub async fn extend(tx: &mut Tx, id: &str, lease: &str, progress: &str, now_ms: i64, until_ms: i64) -> Result<bool> {
     const SQL: &str = "
         UPDATE tasks SET due_ms = $5, progress = $3, updated_ms = $4
         WHERE id = $1 AND lease = $2 AND state = 'running'";

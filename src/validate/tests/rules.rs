@@ -395,7 +395,7 @@ fn every_rule_is_tested() {
         let case = json(&entry.unwrap().path().join("case.json"));
         tested.extend(case["code"].as_str().map(str::to_owned));
     }
-    // Tests of their own in `commits`, here above, and in `gather`.
+    // Tests of their own in `commits`, `cost` and here above.
     tested.extend(
         ["puffin-entries-overlap", "removed-schema-in-use", "removed-spec-in-use", "commit-too-large"]
             .map(str::to_owned),

@@ -229,7 +229,8 @@ async fn locations_can_be_made_unique() {
 #[tokio::test]
 async fn a_lost_file_is_noticed_at_once_where_that_is_asked_for() {
     for verify in [false, true] {
-        let server = Server::start_with(Setting::Local, |settings| settings.verify_metadata_on_load = Some(verify)).await;
+        let server =
+            Server::start_with(Setting::Local, |settings| settings.verify_metadata_on_load = Some(verify)).await;
         server.namespace().await;
         let file = server.table("t", 2).await["metadata-location"].as_str().unwrap().to_owned();
         let path = "/iceberg/v1/namespaces/ns/tables/t";

@@ -1,5 +1,6 @@
 //! What tests stand on: databases and buckets of their own.
 
+pub(crate) mod fixture;
 pub(crate) mod gcs;
 pub(crate) mod postgres;
 pub(crate) mod proxy;

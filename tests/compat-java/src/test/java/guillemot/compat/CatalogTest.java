@@ -9,19 +9,22 @@ import org.apache.iceberg.rest.RESTCatalog;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestInstance.Lifecycle;
 
 /** Iceberg's tests of a catalog: namespaces, tables, commits, transactions. */
+@TestInstance(Lifecycle.PER_CLASS)
 class CatalogTest extends CatalogTests<RESTCatalog> {
-  private static RESTCatalog catalog;
+  private RESTCatalog catalog;
 
   @BeforeAll
-  static void connect() {
-    catalog = Live.suite(CatalogTest.class, Map.of());
+  void connect() {
+    catalog = Live.suite(getClass(), Map.of());
     assertThat(catalog.listNamespaces()).as("the server is a fresh one").isEmpty();
   }
 
   @AfterAll
-  static void close() throws Exception {
+  void close() throws Exception {
     catalog.close();
   }
 
@@ -37,7 +40,7 @@ class CatalogTest extends CatalogTests<RESTCatalog> {
 
   @Override
   protected RESTCatalog initCatalog(String name, Map<String, String> more) {
-    return Live.suite(CatalogTest.class, more);
+    return Live.suite(getClass(), more);
   }
 
   @Override

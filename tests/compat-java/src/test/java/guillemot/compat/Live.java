@@ -32,6 +32,11 @@ final class Live {
     return setting("guillemot." + test.getSimpleName());
   }
 
+  /** The folder of the warehouse of a test class's server. */
+  static Path warehouse(Class<?> test) {
+    return Path.of(setting("guillemot." + test.getSimpleName() + ".warehouse"));
+  }
+
   /** A folder that every server accepts as a place of tables; it is also Java's folder for temporary files. */
   static Path folder() {
     return Path.of(setting("guillemot.folder"));

@@ -1,26 +1,31 @@
-//! ISO dates and times, as Java's formatters read them.
+//! ISO dates and times, as Java's formatters read and write them.
 
 /// A point in time: seconds and nanoseconds since 1970-01-01T00:00:00.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Instant {
+pub struct Instant {
     seconds: i64,
     nanos: i64,
 }
 
 impl Instant {
     /// Microseconds since the origin; years have at most nine digits, so they always fit.
-    pub(super) fn micros(self) -> i64 {
+    pub fn micros(self) -> i64 {
         self.seconds.saturating_mul(1_000_000).saturating_add(self.nanos / 1_000)
     }
 
     /// Nanoseconds since the origin, if they fit in 64 bits (years 1677 to 2262).
-    pub(super) fn nanos(self) -> Option<i64> {
+    pub fn nanos(self) -> Option<i64> {
         self.seconds.checked_mul(1_000_000_000)?.checked_add(self.nanos)
+    }
+
+    /// Nanoseconds that [`Instant::micros`] leaves out.
+    pub fn nanos_within_micro(self) -> i64 {
+        self.nanos % 1_000
     }
 }
 
 /// Days since 1970-01-01 of `2007-12-03`.
-pub(super) fn date(text: &str) -> Option<i64> {
+pub fn date(text: &str) -> Option<i64> {
     let (sign, unsigned) = match text.strip_prefix('-') {
         Some(unsigned) => (-1, unsigned),
         None => (1, text.strip_prefix('+').unwrap_or(text)),
@@ -39,7 +44,7 @@ pub(super) fn date(text: &str) -> Option<i64> {
 }
 
 /// Nanoseconds since midnight of `10:15`, `10:15:30` or `10:15:30.123456789`.
-pub(super) fn time(text: &str) -> Option<i64> {
+pub fn time(text: &str) -> Option<i64> {
     let (clock, fraction) = match text.split_once('.') {
         Some((clock, fraction)) => (clock, Some(fraction)),
         None => (text, None),
@@ -58,16 +63,79 @@ pub(super) fn time(text: &str) -> Option<i64> {
 }
 
 /// A date and a time with `T` between them and no offset.
-pub(super) fn timestamp(text: &str) -> Option<Instant> {
+pub fn timestamp(text: &str) -> Option<Instant> {
     let (day, clock) = text.split_once(['T', 't'])?;
     let (days, nanos) = (date(day)?, time(clock)?);
     Some(Instant { seconds: days * 86_400 + nanos / 1_000_000_000, nanos: nanos % 1_000_000_000 })
 }
 
 /// A date and a time with the offset zero.
-pub(super) fn timestamptz(text: &str) -> Option<Instant> {
+pub fn timestamptz(text: &str) -> Option<Instant> {
     let suffixes = ["+00:00", "-00:00", "Z", "z"];
     suffixes.iter().find_map(|suffix| text.strip_suffix(suffix)).and_then(timestamp)
+}
+
+/// A date and a time with any offset of hours and minutes, such as `+05:30` or `Z`.
+pub fn timestamp_with_offset(text: &str) -> Option<Instant> {
+    if let Some(utc) = timestamptz(text) {
+        return Some(utc);
+    }
+    let (local, offset) = text.split_at_checked(text.len().checked_sub(6)?)?;
+    let sign = match offset.as_bytes().first()? {
+        b'+' => 1,
+        b'-' => -1,
+        _ => return None,
+    };
+    let (hours, minutes) = offset.get(1..)?.split_once(':')?;
+    let (hours, minutes) = (two(hours)?, two(minutes)?);
+    if hours > 18 || minutes > 59 {
+        return None;
+    }
+    let at = timestamp(local)?;
+    Some(Instant { seconds: at.seconds - sign * (hours * 60 + minutes) * 60, ..at })
+}
+
+/// Writes a day, given in days since 1970-01-01.
+pub fn write_date(days: i64) -> String {
+    let (year, month, day) = year_month_day(days);
+    match year {
+        0..=9999 => format!("{year:04}-{month:02}-{day:02}"),
+        ..0 => format!("-{:04}-{month:02}-{day:02}", year.unsigned_abs()),
+        _ => format!("+{year}-{month:02}-{day:02}"),
+    }
+}
+
+/// Writes a time of day, given in microseconds since midnight.
+pub fn write_time(micros: i64) -> String {
+    clock(micros.div_euclid(1_000_000), micros.rem_euclid(1_000_000), 6)
+}
+
+/// Writes a point in time without an offset, given in units since 1970: a million of them in a second, or a thousand
+/// million.
+pub fn write_timestamp(units: i64, units_in_second: i64) -> String {
+    let per_second = units_in_second.max(1);
+    let (seconds, fraction) = (units.div_euclid(per_second), units.rem_euclid(per_second));
+    let digits = if per_second > 1_000_000 { 9 } else { 6 };
+    format!("{}T{}", write_date(seconds.div_euclid(86_400)), clock(seconds.rem_euclid(86_400), fraction, digits))
+}
+
+/// `10:15:30`, and the fraction of the second with so many digits unless it is zero.
+fn clock(seconds: i64, fraction: i64, digits: usize) -> String {
+    let time = format!("{:02}:{:02}:{:02}", seconds / 3_600, seconds / 60 % 60, seconds % 60);
+    if fraction == 0 { time } else { format!("{time}.{fraction:0digits$}") }
+}
+
+/// The calendar day of a day since 1970-01-01: year, month, day.
+pub fn year_month_day(days: i64) -> (i64, i64, i64) {
+    let days = days.saturating_add(719_468);
+    let era = days.div_euclid(146_097);
+    let day_of_era = days.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    let (year, month) = if month < 10 { (year_of_era, month + 3) } else { (year_of_era + 1, month - 9) };
+    (year + era * 400, month, day)
 }
 
 fn number(text: &str) -> Option<i64> {
@@ -158,5 +226,23 @@ mod tests {
         assert_eq!(timestamptz("1970-01-01T00:00:01+00:00"), timestamp("1970-01-01T00:00:01"));
         assert_eq!(timestamp("2262-04-11T23:47:16.854775807").unwrap().nanos(), Some(i64::MAX));
         assert_eq!(timestamp("2262-04-11T23:47:16.854775808").unwrap().nanos(), None);
+        assert_eq!(timestamp_with_offset("1970-01-01T02:30:00+02:30").map(Instant::micros), Some(0));
+        assert_eq!(timestamp_with_offset("1969-12-31T23:00:00-01:00").map(Instant::micros), Some(0));
+        for none in ["1970-01-01T00:00:00+19:00", "1970-01-01T00:00:00", "+01:00", "1970-01-01T00:00:00é+1:00"] {
+            assert_eq!(timestamp_with_offset(none), None, "{none}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn what_is_written_is_read_again(days in -800_000_i64..3_000_000, micros in 0_i64..86_400_000_000) {
+            proptest::prop_assert_eq!(date(&write_date(days)), Some(days));
+            proptest::prop_assert_eq!(time(&write_time(micros)), Some(micros * 1_000));
+            let at = days * 86_400_000_000 + micros;
+            proptest::prop_assert_eq!(timestamp(&write_timestamp(at, 1_000_000)).map(Instant::micros), Some(at));
+            let nanos = days / 40 * 86_400_000_000_000 + micros;
+            let read = timestamp(&write_timestamp(nanos, 1_000_000_000)).and_then(Instant::nanos);
+            proptest::prop_assert_eq!(read, Some(nanos));
+        }
     }
 }

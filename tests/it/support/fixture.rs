@@ -1,0 +1,60 @@
+//! Tables that engines wrote, moved to a test's own warehouse.
+
+use apache_avro::types::Value as Avro;
+use apache_avro::{Reader, Writer};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::server::Server;
+
+/// Puts a table of `tests/data/fixtures` into `ns`; every path in its metadata, lists and manifests moves along.
+pub(crate) async fn install(server: &Server, name: &str) -> Value {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/fixtures");
+    let index: Value = serde_json::from_slice(&fs::read(fixtures.join("tables.json")).unwrap()).unwrap();
+    let entry = index.as_array().unwrap().iter().find(|entry| entry["name"] == name).unwrap();
+    let from = entry["location"].as_str().unwrap().to_owned();
+    let to = format!("{}/fixtures/{name}", server.warehouse);
+    for file in files(&fixtures.join(name).join("metadata")) {
+        let path = format!("{to}/metadata/{}", file.file_name().unwrap().to_str().unwrap());
+        let bytes = fs::read(&file).unwrap();
+        let bytes = match file.extension().and_then(|extension| extension.to_str()) {
+            Some("avro") => moved(&bytes, &from, &to),
+            Some("json") => String::from_utf8(bytes).unwrap().replace(&from, &to).into_bytes(),
+            _ => continue,
+        };
+        server.app.storage.write_new(&path, bytes.into()).await.unwrap();
+    }
+    let metadata = format!("{to}/{}", entry["current-metadata"].as_str().unwrap());
+    let body = json!({"name": name, "metadata-location": metadata});
+    server.post("/namespaces/ns/register", body).await.expect(200)
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+}
+
+/// An Avro file with one prefix in all its texts replaced.
+fn moved(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
+    let reader = Reader::new(bytes).unwrap();
+    let schema = reader.writer_schema().clone();
+    let mut writer = Writer::new(&schema, Vec::new()).unwrap();
+    for (key, value) in reader.user_metadata() {
+        writer.add_user_metadata(key.clone(), value).unwrap();
+    }
+    for row in reader {
+        writer.append_value(replaced(row.unwrap(), from, to)).unwrap();
+    }
+    writer.into_inner().unwrap()
+}
+
+fn replaced(value: Avro, from: &str, to: &str) -> Avro {
+    let each = |value| replaced(value, from, to);
+    match value {
+        Avro::String(text) => Avro::String(text.replace(from, to)),
+        Avro::Union(branch, value) => Avro::Union(branch, Box::new(each(*value))),
+        Avro::Array(items) => Avro::Array(items.into_iter().map(each).collect()),
+        Avro::Record(fields) => Avro::Record(fields.into_iter().map(|(name, value)| (name, each(value))).collect()),
+        other => other,
+    }
+}
