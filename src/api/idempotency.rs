@@ -75,21 +75,21 @@ pub(super) async fn guard(State(app): State<App>, request: Request, next: Next) 
     if !changes || !of_the_catalog || !request.headers().contains_key(HEADER) {
         return Ok(next.run(request).await);
     }
-    let id = key_of(request.headers())?;
+    let (parts, body) = request.into_parts();
+    // Before anything is refused, or the connection would be closed on a client that is still sending.
+    let Body(content) = read_body(body, app.config.max_body_bytes).await?;
+    let key = Key { id: key_of(&parts.headers)?, request: fingerprint(&parts, &content) };
+    let request = Request::from_parts(parts, body::Body::from(content));
     let at = app.clone();
     // A client that goes away must not keep the answer from being kept.
-    app.finish(async move { once(&at, id, request, next).await }).await
+    app.finish(async move { once(&at, key, request, next).await }).await
 }
 
-async fn once(app: &App, id: String, request: Request, next: Next) -> Result<Response, Error> {
-    let (parts, body) = request.into_parts();
-    let Body(content) = read_body(body, app.config.max_body_bytes).await?;
-    let key = Key { request: fingerprint(&parts, &content), id };
+async fn once(app: &App, key: Key, mut request: Request, next: Next) -> Result<Response, Error> {
     let _turn = app.keys.turn(&key.id).await;
     if let Some(response) = known(app, &key).await? {
         return Ok(response);
     }
-    let mut request = Request::from_parts(parts, body::Body::from(content));
     request.extensions_mut().insert(Once::under(key.clone()));
     let response = next.run(request).await;
     let status = response.status();
