@@ -1,5 +1,6 @@
 //! Manifests (spec: "Manifests", "Data file fields").
 
+use super::bounds;
 use super::container::Container;
 use super::cursor::{Cursor, Fault};
 use super::layout::{Column, Layout, Shape, column, record_fields};
@@ -60,6 +61,9 @@ pub struct DataFile {
     pub content_offset: Option<i64>,
     /// The length of a deletion vector, in bytes (145).
     pub content_size_in_bytes: Option<i64>,
+    /// The only data file that the bounds of a position delete file name (125, 128): how writers said it before
+    /// format version 3.
+    pub path_in_bounds: Option<Box<str>>,
     /// Whether key metadata is present (131): the file is encrypted.
     pub encrypted: bool,
 }
@@ -116,6 +120,11 @@ impl DataFile {
     /// Whether the file is a deletion vector: position deletes in a Puffin file.
     pub fn is_deletion_vector(&self) -> bool {
         self.content == FileContent::PositionDeletes && self.file_format == FileFormat::Puffin
+    }
+
+    /// The only data file that a position delete file applies to, if it says so in one way or the other.
+    pub fn only_data_file(&self) -> Option<&str> {
+        self.referenced_data_file.as_deref().or(self.path_in_bounds.as_deref())
     }
 }
 
@@ -192,6 +201,7 @@ impl<'t> EntryReader<'t> {
     fn data_file(&self, cursor: &mut Cursor<'_>, previous: Option<&Partition>) -> Result<DataFile, Fault> {
         let mut row = DataFile::unset();
         let (mut path, mut format, mut records, mut size) = (None, None, None, None);
+        let (mut lower, mut upper) = (None, None);
         for (id, of) in &self.data_file.fields {
             match *id {
                 Some(CONTENT) => row.content = FileContent::from(cursor.optional_int(of)?.unwrap_or(0)),
@@ -207,6 +217,8 @@ impl<'t> EntryReader<'t> {
                 Some(REFERENCED_DATA_FILE) => row.referenced_data_file = cursor.optional_text(of)?.map(Into::into),
                 Some(CONTENT_OFFSET) => row.content_offset = cursor.optional_long(of)?,
                 Some(CONTENT_SIZE) => row.content_size_in_bytes = cursor.optional_long(of)?,
+                Some(LOWER_BOUNDS) if row.deletes_positions() => lower = bounds::of_file_path(cursor, of)?,
+                Some(UPPER_BOUNDS) if row.deletes_positions() => upper = bounds::of_file_path(cursor, of)?,
                 _ => cursor.skip(of)?,
             }
         }
@@ -214,6 +226,7 @@ impl<'t> EntryReader<'t> {
         row.file_format = FileFormat::from(format.ok_or_else(|| null("file_format"))?);
         row.record_count = records.ok_or_else(|| null("record_count"))?;
         row.file_size_in_bytes = size.ok_or_else(|| null("file_size_in_bytes"))?;
+        row.path_in_bounds = lower.filter(|lower| upper.as_ref() == Some(lower));
         Ok(row)
     }
 
@@ -256,6 +269,10 @@ fn null(column: &str) -> Fault {
 }
 
 impl DataFile {
+    fn deletes_positions(&self) -> bool {
+        self.content == FileContent::PositionDeletes
+    }
+
     fn unset() -> Self {
         Self {
             content: FileContent::Data,
@@ -270,6 +287,7 @@ impl DataFile {
             referenced_data_file: None,
             content_offset: None,
             content_size_in_bytes: None,
+            path_in_bounds: None,
             encrypted: false,
         }
     }
@@ -315,6 +333,8 @@ const FILE_FORMAT: i32 = 101;
 const PARTITION: i32 = 102;
 const RECORD_COUNT: i32 = 103;
 const FILE_SIZE: i32 = 104;
+const LOWER_BOUNDS: i32 = 125;
+const UPPER_BOUNDS: i32 = 128;
 const KEY_METADATA: i32 = 131;
 const CONTENT: i32 = 134;
 const EQUALITY_IDS: i32 = 135;
@@ -339,6 +359,8 @@ const DATA_FILE_COLUMNS: &[Column] = &[
     column(PARTITION, &["partition"], Shape::Record, false),
     column(RECORD_COUNT, &["record_count"], Shape::Integer, true),
     column(FILE_SIZE, &["file_size_in_bytes"], Shape::Integer, true),
+    column(LOWER_BOUNDS, &["lower_bounds"], Shape::Any, false),
+    column(UPPER_BOUNDS, &["upper_bounds"], Shape::Any, false),
     column(KEY_METADATA, &["key_metadata"], Shape::Bytes, false),
     column(EQUALITY_IDS, &["equality_ids"], Shape::Array, false),
     column(SORT_ORDER_ID, &["sort_order_id"], Shape::Integer, false),

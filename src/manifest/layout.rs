@@ -25,6 +25,7 @@ pub(super) enum Shape {
     Boolean,
     Array,
     Record,
+    Any,
 }
 
 impl Shape {
@@ -37,6 +38,7 @@ impl Shape {
             Self::Boolean => matches!(of, Type::Boolean | Type::Null),
             Self::Array => matches!(of, Type::Array(_) | Type::Null),
             Self::Record => matches!(of, Type::Record(_)),
+            Self::Any => true,
         }
     }
 }

@@ -8,6 +8,7 @@
 //! Input is hostile. No length or count in a file is believed before it is compared with the bytes that are left,
 //! what a block may decompress to is bounded by [`Limits`], and no byte sequence makes these readers panic.
 
+mod bounds;
 mod codec;
 mod container;
 mod cursor;

@@ -9,6 +9,7 @@
 //! what was gathered ([`catalogue`] lists them all). A rule is passed, broken (refused or warned about, by its
 //! [`Level`]), or not checked, with the reason; nothing is skipped silently.
 
+pub mod at_rest;
 mod cache;
 mod facts;
 mod gather;

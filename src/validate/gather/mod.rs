@@ -15,6 +15,7 @@ mod puffins;
 mod removed;
 mod row_ids;
 mod source;
+mod whole;
 
 use std::sync::Arc;
 
@@ -29,10 +30,12 @@ use super::read::{ReadBytes, Unavailable};
 use super::report::{Finding, NotChecked};
 pub(super) use data_files::admits;
 pub(super) use origins::difference;
+pub(super) use puffins::gather as read_vectors;
 pub(super) use removed::removed;
 pub(super) use row_ids::is_assigned_now;
 pub(super) use source::Source;
 use source::{Kind, concurrently};
+pub(super) use whole::{TOGETHER, Whole, read_list, read_replaced, whole_manifests};
 
 /// How many things a report says were not checked; more are left out.
 const MOST_NOT_CHECKED: usize = 100;
@@ -68,6 +71,11 @@ impl Notes {
         if self.not_checked.len() < MOST_NOT_CHECKED {
             self.not_checked.push(NotChecked { rule, object: object.to_owned(), reason: reason.into() });
         }
+    }
+
+    /// Faults and what was not checked.
+    pub(super) fn into_parts(self) -> (Vec<Failure>, Vec<NotChecked>) {
+        (self.failures, self.not_checked)
     }
 
     fn gathered(self, facts: Option<Facts<'_>>) -> Gathered<'_> {

@@ -48,8 +48,7 @@ async fn racing_creates_have_one_winner(server: Server) {
             .post("/namespaces/ns/tables", json!({"name": "t", "schema": schema, "properties": {"who": i.to_string()}}))
     };
     let replies = futures::future::join_all((0..8).map(create)).await;
-    let won: Vec<Value> =
-        replies.iter().filter(|reply| reply.status.as_u16() == 200).map(Reply::json).collect();
+    let won: Vec<Value> = replies.iter().filter(|reply| reply.status.as_u16() == 200).map(Reply::json).collect();
     assert_eq!(won.len(), 1);
     assert!(replies.iter().all(|reply| matches!(reply.status.as_u16(), 200 | 409)));
     assert_eq!(server.get("/namespaces/ns/tables/t").await.expect(200), won[0]);
