@@ -4,13 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Module, and the modules of this crate that it may use besides itself.
-const MAY_USE: [(&str, &[&str]); 16] = [
+const MAY_USE: [(&str, &[&str]); 18] = [
     // The pure core: bytes and values in, values out.
     ("spec", &[]),
     ("manifest", &["spec"]),
     ("puffin", &[]),
     ("dv", &["puffin"]),
     ("validate", &["spec", "manifest", "puffin", "dv"]),
+    ("inspect", &["spec", "manifest", "puffin", "dv", "validate"]),
     // The shell.
     ("clock", &[]),
     ("config", &[]),
@@ -20,13 +21,17 @@ const MAY_USE: [(&str, &[&str]); 16] = [
     ("app", &["store", "storage", "clock", "config", "validate"]),
     ("commit", &["app", "validate", "store", "storage", "spec"]),
     ("api", &["app", "commit", "store", "spec", "validate", "telemetry"]),
+    ("verify", &["spec", "storage", "validate", "inspect"]),
     ("server", &["api", "app", "clock", "commit", "config", "storage", "store", "telemetry", "validate"]),
-    ("cli", &["api", "app", "commit", "config", "server", "store", "telemetry", "validate"]),
+    (
+        "cli",
+        &["api", "app", "commit", "config", "inspect", "server", "storage", "store", "telemetry", "validate", "verify"],
+    ),
     ("main", &["cli"]),
 ];
 
 /// Crate, and the modules that may name it.
-const CRATES: [(&str, &[&str]); 8] = [
+const CRATES: [(&str, &[&str]); 9] = [
     ("sqlx", &["store"]),
     ("object_store", &["storage"]),
     ("axum", &["api", "server"]),
@@ -35,6 +40,7 @@ const CRATES: [(&str, &[&str]); 8] = [
     ("tokio", &["app", "cli", "commit", "server", "storage", "store", "main"]),
     ("moka", &["app", "validate", "storage"]),
     ("clap", &["cli", "config", "main"]),
+    ("reqwest", &["verify"]),
 ];
 
 #[test]

@@ -73,24 +73,20 @@ impl LiveData {
         if state.context.format_version >= 3 {
             self.judge_row_ids(state);
         }
-        match self.keys.take() {
-            Some(mut keys) => {
-                keys.sort_unstable();
-                let twice = keys.iter().zip(keys.iter().skip(1)).filter(|(first, second)| first == second);
-                let twice: HashSet<PathKey> = twice.map(|(key, _)| *key).collect();
-                name_twice(&twice, state).await
-            }
-            None => {
-                state.skip("file-already-live", &state.context.table.location, "it has too many data files");
-                Ok(())
-            }
-        }
+        let Some(mut keys) = self.keys.take() else {
+            state.skip("file-already-live", &state.context.table.location, "the snapshot has too many data files");
+            return Ok(());
+        };
+        keys.sort_unstable();
+        let twice = keys.iter().zip(keys.iter().skip(1)).filter(|(first, second)| first == second);
+        let twice: HashSet<PathKey> = twice.map(|(key, _)| *key).collect();
+        name_twice(&twice, state).await
     }
 
     fn judge_row_ids<R: ReadBytes>(&mut self, state: &mut State<'_, R>) {
         self.ranges.sort_unstable();
-        let list = state.list();
-        let path = |place: usize| list.manifests.get(place).map_or("", |file| &*file.manifest_path);
+        let manifests = state.list();
+        let path = |place: usize| manifests.manifests.get(place).map_or("", |file| &*file.manifest_path);
         let mut last: Option<Range> = None;
         for range in &self.ranges {
             if let Some(last) = last.filter(|last| range.start < last.end) {

@@ -268,7 +268,9 @@ impl<R: ReadBytes> State<'_, R> {
     /// Moves what reading found out into the tally.
     pub(super) fn take_notes(&mut self, notes: Notes) {
         let (failures, not_checked) = notes.into_parts();
-        failures.into_iter().for_each(|failure| self.tally.failure(failure));
+        for failure in failures {
+            self.tally.failure(failure);
+        }
         self.complete &= not_checked.is_empty();
         self.not_checked.extend(not_checked);
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use crate::manifest::{DataFile, Manifest, ManifestFile, ManifestList};
+use crate::manifest::{DataFile, Manifest, ManifestFile, ManifestList, Metadata};
 use crate::spec::{Snapshot, TableMetadata};
 use crate::validate::facts::{Facts, History, NewManifest, Origin, Parent};
 
@@ -50,7 +50,7 @@ pub(super) fn facts<'a>(
     file: &ManifestFile,
     new: NewManifest,
 ) -> Facts<'a> {
-    let list = ManifestList { metadata: Default::default(), manifests: vec![file.clone()], missing_fields: Vec::new() };
+    let list = ManifestList { metadata: Metadata::new(), manifests: vec![file.clone()], missing_fields: Vec::new() };
     Facts {
         format_version,
         table,
