@@ -13,6 +13,7 @@ use std::future::Future;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::{Mutex, Notify, OwnedMutexGuard};
 use tokio_util::task::TaskTracker;
 
 /// How long a replica may not notice that another one changed a warehouse.
@@ -55,6 +56,10 @@ pub struct Parts {
     pub tasks: TaskTracker,
     /// Warehouses by name, as last read.
     pub warehouses: WarehouseCache,
+    /// Idempotency keys of requests that run on this server.
+    pub keys: KeysInUse,
+    /// Rung when background work was queued here, so that it need not wait for the next look.
+    pub work: Notify,
 }
 
 /// A bounded cache of metadata files. A location is written once and never changes, so nothing in it is ever stale.
@@ -97,6 +102,25 @@ impl Default for WarehouseCache {
     }
 }
 
+/// Makes requests with one idempotency key wait for each other on this server, so that the second one finds the first
+/// one's answer. That spares work; that nothing is done twice is the database's part.
+#[derive(Debug)]
+pub struct KeysInUse(Cache<String, Arc<Mutex<()>>>);
+
+impl Default for KeysInUse {
+    fn default() -> Self {
+        Self(Cache::builder().max_capacity(10_000).time_to_idle(Duration::from_mins(10)).build())
+    }
+}
+
+impl KeysInUse {
+    /// Waits until no other request here has this key. The turn ends when the guard is dropped.
+    pub async fn turn(&self, key: &str) -> OwnedMutexGuard<()> {
+        let lock = self.0.get_with_by_ref(key, async { Arc::default() }).await;
+        lock.lock_owned().await
+    }
+}
+
 /// A warehouse, ready to serve requests.
 #[derive(Debug)]
 pub struct Warehouse {
@@ -121,6 +145,9 @@ pub struct WarehouseSettings {
     /// Whether each new table gets a location with a unique suffix; the server's setting where not said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unique_table_locations: Option<bool>,
+    /// Seconds that a dropped table is kept and can be brought back; dropped at once where not said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub soft_delete_hold_s: Option<u64>,
 }
 
 /// Why a warehouse cannot serve a request.

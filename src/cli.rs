@@ -2,11 +2,11 @@
 
 mod tools;
 
-use crate::api::error::chain;
 use crate::app::{App, WarehouseSettings};
 use crate::commit::{self, NewWarehouse, WarehouseChange};
 use crate::config::{Config, Settings};
 use crate::store::{Page, warehouses};
+use crate::telemetry::chain;
 use crate::{api, server, telemetry, validate};
 use clap::{Parser, Subcommand};
 use std::io::{Read, Write};

@@ -1,5 +1,9 @@
 //! Settings: every key once, with its default. Flag beats environment variable beats TOML file beats default.
 
+mod lifetime;
+
+pub use lifetime::Lifetime;
+
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -28,9 +32,21 @@ pub struct Settings {
     /// Give every new table a location with a unique suffix [default: false]
     #[arg(long, env = "GUILLEMOT_UNIQUE_TABLE_LOCATIONS", num_args = 0..=1, default_missing_value = "true", global = true)]
     pub unique_table_locations: Option<bool>,
+    /// Ask storage at every load whether the metadata file is still there, even if it is cached [default: false]
+    #[arg(long, env = "GUILLEMOT_VERIFY_METADATA_ON_LOAD", num_args = 0..=1, default_missing_value = "true", global = true)]
+    pub verify_metadata_on_load: Option<bool>,
     /// Largest request body in MiB [default: 64]
     #[arg(long, env = "GUILLEMOT_MAX_BODY_MIB", global = true)]
     pub max_body_mib: Option<usize>,
+    /// How long an Idempotency-Key is honoured, as an ISO-8601 duration [default: PT30M]
+    #[arg(long, env = "GUILLEMOT_IDEMPOTENCY_KEY_LIFETIME", global = true)]
+    pub idempotency_key_lifetime: Option<String>,
+    /// Seconds between looks for background work; 0 leaves it to other servers [default: 10]
+    #[arg(long, env = "GUILLEMOT_TASK_INTERVAL_S", global = true)]
+    pub task_interval_s: Option<u64>,
+    /// Seconds after which the work of a server that died is taken over [default: 60]
+    #[arg(long, env = "GUILLEMOT_TASK_LEASE_S", global = true)]
+    pub task_lease_s: Option<u64>,
     /// Memory for cached table metadata in MiB [default: 128]
     #[arg(long, env = "GUILLEMOT_METADATA_CACHE_MIB", global = true)]
     pub metadata_cache_mib: Option<u64>,
@@ -129,7 +145,11 @@ pub struct Config {
     pub rules: Vec<(String, String)>,
     pub allow_prefix: Vec<String>,
     pub unique_table_locations: bool,
+    pub verify_metadata_on_load: bool,
     pub max_body_bytes: usize,
+    pub idempotency_key_lifetime: Lifetime,
+    pub task_interval_s: u64,
+    pub task_lease_s: u64,
     pub metadata_cache_bytes: u64,
     pub manifest_cache_bytes: u64,
     pub log_format: LogFormat,
@@ -163,7 +183,11 @@ impl Settings {
             rules: list(self.rules, other.rules),
             allow_prefix: list(self.allow_prefix, other.allow_prefix),
             unique_table_locations: self.unique_table_locations.or(other.unique_table_locations),
+            verify_metadata_on_load: self.verify_metadata_on_load.or(other.verify_metadata_on_load),
             max_body_mib: self.max_body_mib.or(other.max_body_mib),
+            idempotency_key_lifetime: self.idempotency_key_lifetime.or(other.idempotency_key_lifetime),
+            task_interval_s: self.task_interval_s.or(other.task_interval_s),
+            task_lease_s: self.task_lease_s.or(other.task_lease_s),
             metadata_cache_mib: self.metadata_cache_mib.or(other.metadata_cache_mib),
             manifest_cache_mib: self.manifest_cache_mib.or(other.manifest_cache_mib),
             log_format: self.log_format.or(other.log_format),
@@ -193,7 +217,11 @@ impl Settings {
             rules,
             allow_prefix: self.allow_prefix.into_iter().filter(|p| !p.is_empty()).collect(),
             unique_table_locations: self.unique_table_locations.unwrap_or(false),
+            verify_metadata_on_load: self.verify_metadata_on_load.unwrap_or(false),
             max_body_bytes: self.max_body_mib.unwrap_or(64).saturating_mul(1024 * 1024),
+            idempotency_key_lifetime: Lifetime::parse(self.idempotency_key_lifetime.as_deref().unwrap_or("PT30M"))?,
+            task_interval_s: self.task_interval_s.unwrap_or(10),
+            task_lease_s: self.task_lease_s.unwrap_or(60).max(1),
             metadata_cache_bytes: self.metadata_cache_mib.unwrap_or(128).saturating_mul(MIB),
             manifest_cache_bytes: self.manifest_cache_mib.unwrap_or(128).saturating_mul(MIB),
             log_format: self.log_format.unwrap_or_default(),

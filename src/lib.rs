@@ -3,7 +3,7 @@
 //! The crate is two cores. The pure one knows Iceberg: [`spec`] (table metadata, updates, requirements),
 //! [`manifest`], [`puffin`] and [`dv`] (file formats), [`validate`] (facts and the rules over them).
 //! The shell does the work of a server: [`store`] is SQL, [`storage`] is objects, [`commit`] is the order of
-//! steps, [`api`] is HTTP. `tests/it/architecture.rs` holds which module may use which.
+//! steps, [`tasks`] is what is done after the reply, [`api`] is HTTP. `tests/it/architecture.rs` holds which module may use which.
 
 pub mod api;
 pub mod app;
@@ -19,6 +19,7 @@ pub mod server;
 pub mod spec;
 pub mod storage;
 pub mod store;
+pub mod tasks;
 pub mod telemetry;
 pub mod validate;
 pub mod verify;

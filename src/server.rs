@@ -1,19 +1,25 @@
 //! Binding, serving and stopping: the one place that knows all parts.
 
-use crate::app::{App, MetadataCache, Parts, WarehouseCache};
+mod header_case;
+
+use crate::app::{App, KeysInUse, MetadataCache, Parts, WarehouseCache};
 use crate::clock::{Clock, Ids};
 use crate::config::Config;
 use crate::storage::{Location, Storage, StorageConfig};
 use crate::store::{self, Db};
 use crate::validate::Levels;
-use crate::{api, commit, storage, telemetry, validate};
+use crate::{api, commit, storage, tasks, telemetry, validate};
 use axum::ServiceExt;
 use axum::extract::Request;
+use header_case::HeaderCase;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::net::TcpListener;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tower::ServiceBuilder;
 
 /// Why the server does not start, or stopped.
 #[derive(Debug, thiserror::Error)]
@@ -79,6 +85,8 @@ pub async fn build_with(config: Config, clock: Clock, ids: Ids) -> Result<App, E
         config,
         tasks: TaskTracker::new(),
         warehouses: WarehouseCache::default(),
+        keys: KeysInUse::default(),
+        work: Notify::new(),
     });
     for warehouse in &app.config.warehouses {
         commit::ensure_warehouse(&app, &warehouse.name, &warehouse.location)
@@ -115,7 +123,7 @@ pub async fn bind(config: &Config) -> Result<TcpListener, Error> {
     TcpListener::bind(&config.listen).await.map_err(failed)
 }
 
-/// Serves until `shutdown` resolves, then lets running requests end within the grace period.
+/// Serves, and does background work, until `shutdown` resolves; then lets running requests end within the grace period.
 pub async fn serve(
     listener: TcpListener,
     app: App,
@@ -123,7 +131,11 @@ pub async fn serve(
 ) -> Result<(), Error> {
     warn_when_open(listener.local_addr().ok());
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    let service = ServiceExt::<Request>::into_make_service(api::service(app.clone()));
+    let letters = HeaderCase::learn().await.map_err(Error::Serve)?;
+    let named = ServiceBuilder::new().map_response(move |reply| letters.apply(reply));
+    let service = ServiceExt::<Request>::into_make_service(named.service(api::service(app.clone())));
+    let stop_work = CancellationToken::new();
+    app.tasks.spawn(tasks::run(app.clone(), stop_work.clone()));
     let graceful = axum::serve(listener, service).with_graceful_shutdown(async move {
         shutdown.await;
         tracing::info!("stopping: no new requests, running ones end");
@@ -137,11 +149,12 @@ pub async fn serve(
             tracing::warn!(grace_s = app.config.shutdown_grace_s, "requests still running are cut off");
         }
     }
+    stop_work.cancel();
     finish(&app, grace).await;
     Ok(())
 }
 
-/// Mutations whose clients are gone still run to their end.
+/// Mutations whose clients are gone still run to their end; background work gives back what it has not finished.
 async fn finish(app: &App, grace: Duration) {
     app.tasks.close();
     if tokio::time::timeout(grace, app.tasks.wait()).await.is_err() {

@@ -50,5 +50,10 @@ pub(super) const ENDPOINTS: [&str; 25] = [
 pub(super) async fn get_config(State(app): State<App>, query: Query) -> Result<Json<CatalogConfig>, Error> {
     let warehouse = app.warehouse(query.filled("warehouse")).await?;
     let overrides = BTreeMap::from([("prefix".to_owned(), warehouse.row.name.clone())]);
-    Ok(Json(CatalogConfig { defaults: BTreeMap::new(), overrides, endpoints: ENDPOINTS.to_vec() }))
+    Ok(Json(CatalogConfig {
+        defaults: BTreeMap::new(),
+        overrides,
+        endpoints: ENDPOINTS.to_vec(),
+        idempotency_key_lifetime: app.config.idempotency_key_lifetime.as_str().to_owned(),
+    }))
 }

@@ -4,6 +4,7 @@ use crate::app::WarehouseError;
 use crate::commit;
 use crate::spec;
 use crate::store::{Entity, Error as StoreError};
+use crate::telemetry::chain;
 use crate::validate::Violation;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -82,6 +83,7 @@ fn store_text(error: &StoreError) -> String {
         StoreError::NotFound(Entity::Namespace(name)) => format!("Namespace does not exist: {name}"),
         StoreError::NotFound(Entity::Table(name)) => format!("Table does not exist: {name}"),
         StoreError::NotFound(Entity::View(name)) => format!("View does not exist: {name}"),
+        StoreError::NotFound(Entity::Task(id)) => format!("Task does not exist: {id}"),
         StoreError::AlreadyExists(Entity::Warehouse(name)) => format!("Warehouse already exists: {name}"),
         StoreError::AlreadyExists(Entity::Namespace(name)) => format!("Namespace already exists: {name}"),
         StoreError::AlreadyExists(Entity::Table(name)) => format!("Table already exists: {name}"),
@@ -144,13 +146,14 @@ fn store(error: &StoreError) -> Wire {
         StoreError::NotFound(Entity::Namespace(_)) => (StatusCode::NOT_FOUND, "NoSuchNamespaceException"),
         StoreError::NotFound(Entity::Table(_)) => NO_SUCH_TABLE,
         StoreError::NotFound(Entity::View(_)) => (StatusCode::NOT_FOUND, "NoSuchViewException"),
+        StoreError::NotFound(Entity::Task(_)) => (StatusCode::NOT_FOUND, "NotFoundException"),
         StoreError::AlreadyExists(_) | StoreError::LocationTaken { .. } => ALREADY_EXISTS,
         StoreError::NotEmpty(Entity::Namespace(_)) => (StatusCode::CONFLICT, "NamespaceNotEmptyException"),
         StoreError::NotEmpty(_) => (StatusCode::CONFLICT, "NotEmptyException"),
         StoreError::Conflict => COMMIT_FAILED,
         StoreError::Unstorable { .. } => BAD_REQUEST,
         StoreError::OutcomeUnknown(_) => (StatusCode::INTERNAL_SERVER_ERROR, "CommitStateUnknownException"),
-        StoreError::Busy(_) | StoreError::Sql(_) | StoreError::Setup(_) => COME_BACK,
+        StoreError::Busy(_) | StoreError::Sql(_) | StoreError::Setup(_) | StoreError::AlreadyAnswered => COME_BACK,
         StoreError::Corrupt { .. } => INTERNAL,
     }
 }
@@ -200,16 +203,4 @@ impl IntoResponse for Error {
         }
         response
     }
-}
-
-/// An error and its causes, outermost first, on one line.
-pub fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    text
 }

@@ -100,6 +100,31 @@ impl FromRequestParts<App> for WarehousePath {
     }
 }
 
+/// The warehouse of a management path, ready for use.
+#[derive(Debug)]
+pub(super) struct ManagedWarehouse(pub(super) Arc<Warehouse>);
+
+impl FromRequestParts<App> for ManagedWarehouse {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
+        let WarehousePath(name) = WarehousePath::from_request_parts(parts, app).await?;
+        Ok(Self(app.warehouse(Some(&name)).await?))
+    }
+}
+
+/// `{task}` of a management path.
+#[derive(Debug)]
+pub(super) struct TaskPath(pub(super) String);
+
+impl FromRequestParts<App> for TaskPath {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
+        Ok(Self(take(&mut names(parts, app).await?, "task")?))
+    }
+}
+
 /// Splits a namespace as it stands in a path or query, once decoded.
 fn split_namespace(joined: &str) -> Result<Namespace, Error> {
     Ok(Namespace::new(joined.split(SEPARATOR).map(str::to_owned).collect())?)
@@ -180,12 +205,16 @@ impl FromRequest<App> for Body {
     type Rejection = Error;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Error> {
-        let limit = app.config.max_body_bytes;
-        match Limited::new(request.into_body(), limit).collect().await {
-            Ok(body) => Ok(Self(body.to_bytes())),
-            Err(e) if e.downcast_ref::<LengthLimitError>().is_some() => Err(Error::TooLarge { limit }),
-            Err(e) => Err(Error::BadRequest(format!("request body cannot be read: {e}"))),
-        }
+        read_body(request.into_body(), app.config.max_body_bytes).await
+    }
+}
+
+/// Reads a body of at most so many bytes.
+pub(super) async fn read_body(body: axum::body::Body, limit: usize) -> Result<Body, Error> {
+    match Limited::new(body, limit).collect().await {
+        Ok(body) => Ok(Body(body.to_bytes())),
+        Err(e) if e.downcast_ref::<LengthLimitError>().is_some() => Err(Error::TooLarge { limit }),
+        Err(e) => Err(Error::BadRequest(format!("request body cannot be read: {e}"))),
     }
 }
 

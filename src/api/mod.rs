@@ -1,15 +1,18 @@
 //! HTTP: every route in one list, in the specification's order.
 
 mod config;
+mod dropped;
 pub mod error;
 mod extract;
 mod health;
+mod idempotency;
 mod management;
 mod model;
 mod namespaces;
 mod path;
 mod reports;
 mod tables;
+mod tasks;
 mod transactions;
 mod views;
 
@@ -17,6 +20,7 @@ use crate::app::App;
 use axum::Router;
 use axum::extract::Request;
 use axum::http::{HeaderName, StatusCode};
+use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use error::Error;
 use extract::client_path;
@@ -68,6 +72,10 @@ fn routes() -> OpenApiRouter<App> {
         .routes(routes!(views::register_view))
         .routes(routes!(management::list_warehouses, management::create_warehouse))
         .routes(routes!(management::load_warehouse, management::update_warehouse, management::delete_warehouse))
+        .routes(routes!(dropped::list_dropped_tables))
+        .routes(routes!(dropped::undrop_table))
+        .routes(routes!(tasks::list_tasks))
+        .routes(routes!(tasks::load_task))
         .routes(routes!(reports::list_reports))
         .routes(routes!(health::health))
         .routes(routes!(health::ready))
@@ -95,6 +103,8 @@ pub fn service(app: App) -> Service {
         .layer(PropagateRequestIdLayer::new(request_id))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(CompressionLayer::new().gzip(true));
+    let guard = middleware::from_fn_with_state(app.clone(), idempotency::guard);
+    let router = router.route_layer(guard);
     let router =
         router.fallback(no_route).method_not_allowed_fallback(method_not_allowed).layer(around).with_state(app);
     MapRequest::new(router, path::rewrite)

@@ -14,6 +14,9 @@ pub(super) struct CatalogConfig {
     pub overrides: BTreeMap<String, String>,
     /// What is served, as `VERB /v1/{prefix}/…`.
     pub endpoints: Vec<&'static str>,
+    /// How long an `Idempotency-Key` is honoured, as an ISO-8601 duration.
+    #[serde(rename = "idempotency-key-lifetime")]
+    pub idempotency_key_lifetime: String,
 }
 
 /// A list of namespaces.
@@ -72,6 +75,12 @@ pub(super) struct TableIdentifier {
     #[schema(value_type = Vec<String>)]
     pub namespace: Namespace,
     pub name: String,
+}
+
+impl From<TableIdent> for TableIdentifier {
+    fn from(ident: TableIdent) -> Self {
+        Self { namespace: ident.namespace, name: ident.name }
+    }
 }
 
 /// A table or view and its new name.

@@ -7,12 +7,14 @@ use super::model::{
     UpdateNamespacePropertiesResponse,
 };
 use crate::app::App;
-use crate::commit;
+use crate::commit::{self, Once};
+use crate::store::idempotency::Answer;
 use crate::store::namespaces::{self, PropertiesUpdate};
 use crate::store::{self, Entity};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use serde::Serialize;
 
 /// Namespaces directly under `parent`, or at the top.
 #[utoipa::path(
@@ -56,6 +58,7 @@ pub(super) async fn list_namespaces(
 pub(super) async fn create_namespace(
     State(app): State<App>,
     InWarehouse(warehouse): InWarehouse,
+    once: Once,
     body: Body,
 ) -> Result<Json<GetNamespaceResponse>, Error> {
     let request: CreateNamespaceRequest = body.json()?;
@@ -66,8 +69,10 @@ pub(super) async fn create_namespace(
     app.finish(async move {
         let mut tx = at.db.begin().await?;
         namespaces::create(&mut tx, &warehouse.row.id, &namespace, &properties, at.clock.now_ms()).await?;
+        let made = GetNamespaceResponse { namespace, properties };
+        once.keep(&at, &mut tx, || answer(&made)).await?;
         tx.commit().await?;
-        Ok(Json(GetNamespaceResponse { namespace, properties }))
+        Ok(Json(made))
     })
     .await
 }
@@ -124,11 +129,13 @@ pub(super) async fn drop_namespace(
     State(app): State<App>,
     InWarehouse(warehouse): InWarehouse,
     NamespacePath(namespace): NamespacePath,
+    once: Once,
 ) -> Result<StatusCode, Error> {
     let at = app.clone();
     app.finish(async move {
         let mut tx = at.db.begin().await?;
         namespaces::drop(&mut tx, &warehouse.row.id, &namespace).await?;
+        once.keep(&at, &mut tx, commit::nothing).await?;
         tx.commit().await?;
         Ok(StatusCode::NO_CONTENT)
     })
@@ -153,6 +160,7 @@ pub(super) async fn update_properties(
     State(app): State<App>,
     InWarehouse(warehouse): InWarehouse,
     NamespacePath(namespace): NamespacePath,
+    once: Once,
     body: Body,
 ) -> Result<Json<UpdateNamespacePropertiesResponse>, Error> {
     let request: UpdateNamespacePropertiesRequest = body.json()?;
@@ -166,12 +174,16 @@ pub(super) async fn update_properties(
         let mut tx = at.db.begin().await?;
         let change = PropertiesUpdate { removals: &removals, updates: &updates, now_ms: at.clock.now_ms() };
         let done = namespaces::update_properties(&mut tx, &warehouse.row.id, &namespace, &change).await?;
+        let done =
+            UpdateNamespacePropertiesResponse { updated: done.updated, removed: done.removed, missing: done.missing };
+        once.keep(&at, &mut tx, || answer(&done)).await?;
         tx.commit().await?;
-        Ok(Json(UpdateNamespacePropertiesResponse {
-            updated: done.updated,
-            removed: done.removed,
-            missing: done.missing,
-        }))
+        Ok(Json(done))
     })
     .await
+}
+
+/// What a repeated request is answered: the same document. Maps and lists of texts always have a JSON form.
+fn answer<T: Serialize>(reply: &T) -> Answer {
+    commit::document(serde_json::to_string(reply).unwrap_or_default())
 }

@@ -7,7 +7,7 @@ use super::model::{
     RegisterTableRequest, RenameTableRequest, TableIdentifier,
 };
 use crate::app::{App, Warehouse};
-use crate::commit::{self, Created, RegisterRequest, Stored, TableChange};
+use crate::commit::{self, Created, Once, RegisterRequest, Stored, TableChange};
 use crate::spec::{self, Namespace, TableMetadata};
 use crate::store::tables::{self, Kind};
 use axum::Json;
@@ -74,12 +74,13 @@ pub(super) async fn create_table(
     State(app): State<App>,
     InWarehouse(warehouse): InWarehouse,
     NamespacePath(namespace): NamespacePath,
+    once: Once,
     body: Body,
 ) -> Result<Response, Error> {
     let request = spec::CreateTableRequest::parse(&body.0)?;
     let at = app.clone();
     app.finish(async move {
-        match commit::create_table(&at, &warehouse, &namespace, &request).await? {
+        match commit::create_table(&at, &warehouse, &namespace, &request, &once).await? {
             Created::Table(stored) => Ok(loaded(&stored)),
             Created::Staged(reply) => Ok(json(reply)),
         }
@@ -105,6 +106,7 @@ pub(super) async fn register_table(
     State(app): State<App>,
     InWarehouse(warehouse): InWarehouse,
     NamespacePath(namespace): NamespacePath,
+    once: Once,
     body: Body,
 ) -> Result<Response, Error> {
     let request: RegisterTableRequest = body.json()?;
@@ -114,9 +116,9 @@ pub(super) async fn register_table(
         overwrite: request.overwrite.unwrap_or(false),
     };
     let at = app.clone();
-    app.finish(
-        async move { Ok(loaded(&*commit::register::<TableMetadata>(&at, &warehouse, &namespace, &request).await?)) },
-    )
+    app.finish(async move {
+        Ok(loaded(&*commit::register::<TableMetadata>(&at, &warehouse, &namespace, &request, &once).await?))
+    })
     .await
 }
 
@@ -153,6 +155,7 @@ pub(super) async fn load_table(
         }
     };
     let row = commit::load_pointer(&app, &warehouse, Kind::Table, &ident).await?;
+    commit::verify_file(&app, &row.metadata_location).await?;
     let tag = entity_tag(&row.metadata_location, refs_only);
     if holds(&headers, &tag) {
         return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, tag)]).into_response());
@@ -203,6 +206,7 @@ pub(super) async fn update_table(
     State(app): State<App>,
     InWarehouse(warehouse): InWarehouse,
     TablePath(ident): TablePath,
+    once: Once,
     body: Body,
 ) -> Result<Response, Error> {
     let request = spec::CommitTableRequest::parse(&body.0)?;
@@ -213,11 +217,7 @@ pub(super) async fn update_table(
     }
     let change = TableChange { ident, request };
     let at = app.clone();
-    app.finish(async move {
-        let done = commit::commit_tables(&at, &warehouse, std::slice::from_ref(&change)).await?;
-        Ok(done.first().map_or_else(|| Error::Internal.into_response(), |stored| loaded(stored)))
-    })
-    .await
+    app.finish(async move { Ok(loaded(&*commit::commit_table(&at, &warehouse, &change, &once).await?)) }).await
 }
 
 /// Drops a table. Works when its metadata file is gone or broken.
@@ -226,7 +226,7 @@ pub(super) async fn update_table(
     tag = "catalog",
     params(
         ("prefix" = String, Path), ("namespace" = String, Path), ("table" = String, Path),
-        ("purgeRequested" = Option<bool>, Query, description = "accepted; files are not deleted yet")
+        ("purgeRequested" = Option<bool>, Query, description = "whether its files are deleted afterwards")
     ),
     responses((status = 204), (status = 400, body = IcebergErrorResponse), (status = 404, body = IcebergErrorResponse))
 )]
@@ -235,11 +235,12 @@ pub(super) async fn drop_table(
     InWarehouse(warehouse): InWarehouse,
     TablePath(ident): TablePath,
     query: Query,
+    once: Once,
 ) -> Result<StatusCode, Error> {
-    query.flag("purgeRequested")?;
+    let purge = query.flag("purgeRequested")?;
     let at = app.clone();
     app.finish(async move {
-        commit::drop(&at, &warehouse, Kind::Table, &ident).await?;
+        commit::drop(&at, &warehouse, Kind::Table, &ident, purge, &once).await?;
         Ok(StatusCode::NO_CONTENT)
     })
     .await
@@ -260,19 +261,20 @@ pub(super) async fn drop_table(
 pub(super) async fn rename_table(
     State(app): State<App>,
     InWarehouse(warehouse): InWarehouse,
+    once: Once,
     body: Body,
 ) -> Result<StatusCode, Error> {
     let request: RenameTableRequest = body.json()?;
     let at = app.clone();
     app.finish(async move {
-        commit::rename(&at, &warehouse, Kind::Table, &request.source, &request.destination).await?;
+        commit::rename(&at, &warehouse, Kind::Table, &request.source, &request.destination, &once).await?;
         Ok(StatusCode::NO_CONTENT)
     })
     .await
 }
 
 /// A `LoadTableResult` (which is also what a commit answers) with the tag of its version.
-fn loaded(stored: &Stored) -> Response {
+pub(super) fn loaded(stored: &Stored) -> Response {
     let mut response = json(stored.reply());
     response.headers_mut().insert(header::ETAG, header_value(&entity_tag(stored.location(), false)));
     response

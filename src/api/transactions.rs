@@ -4,7 +4,7 @@ use super::error::{Error, IcebergErrorResponse};
 use super::extract::{Body, InWarehouse};
 use super::model::CommitTransactionRequest;
 use crate::app::App;
-use crate::commit::{self, TableChange};
+use crate::commit::{self, Once, TableChange};
 use crate::spec::{self, CommitTableRequest};
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -28,12 +28,13 @@ use serde_json::value::RawValue;
 pub(super) async fn commit_transaction(
     State(app): State<App>,
     InWarehouse(warehouse): InWarehouse,
+    once: Once,
     body: Body,
 ) -> Result<StatusCode, Error> {
     let changes = parse(&body)?;
     let at = app.clone();
     app.finish(async move {
-        commit::commit_tables(&at, &warehouse, &changes).await?;
+        commit::commit_tables(&at, &warehouse, &changes, &once).await?;
         Ok(StatusCode::NO_CONTENT)
     })
     .await

@@ -7,7 +7,7 @@ use super::model::{
 };
 use super::tables::{json, list};
 use crate::app::App;
-use crate::commit::{self, RegisterRequest};
+use crate::commit::{self, Once, RegisterRequest};
 use crate::spec::{self, ViewMetadata};
 use crate::store::tables::Kind;
 use axum::Json;
@@ -54,11 +54,15 @@ pub(super) async fn create_view(
     State(app): State<App>,
     InWarehouse(warehouse): InWarehouse,
     NamespacePath(namespace): NamespacePath,
+    once: Once,
     body: Body,
 ) -> Result<Response, Error> {
     let request = spec::CreateViewRequest::parse(&body.0)?;
     let at = app.clone();
-    app.finish(async move { Ok(json(commit::create_view(&at, &warehouse, &namespace, &request).await?.reply())) }).await
+    app.finish(
+        async move { Ok(json(commit::create_view(&at, &warehouse, &namespace, &request, &once).await?.reply())) },
+    )
+    .await
 }
 
 /// A view's metadata.
@@ -117,6 +121,7 @@ pub(super) async fn replace_view(
     State(app): State<App>,
     InWarehouse(warehouse): InWarehouse,
     ViewPath(ident): ViewPath,
+    once: Once,
     body: Body,
 ) -> Result<Response, Error> {
     let request = spec::CommitViewRequest::parse(&body.0)?;
@@ -126,7 +131,8 @@ pub(super) async fn replace_view(
         return Err(Error::BadRequest(format!("Invalid identifier: the path names {ident}, the body {named}")));
     }
     let at = app.clone();
-    app.finish(async move { Ok(json(commit::commit_view(&at, &warehouse, &ident, &request).await?.reply())) }).await
+    app.finish(async move { Ok(json(commit::commit_view(&at, &warehouse, &ident, &request, &once).await?.reply())) })
+        .await
 }
 
 /// Drops a view. Works when its metadata file is gone or broken.
@@ -140,10 +146,11 @@ pub(super) async fn drop_view(
     State(app): State<App>,
     InWarehouse(warehouse): InWarehouse,
     ViewPath(ident): ViewPath,
+    once: Once,
 ) -> Result<StatusCode, Error> {
     let at = app.clone();
     app.finish(async move {
-        commit::drop(&at, &warehouse, Kind::View, &ident).await?;
+        commit::drop(&at, &warehouse, Kind::View, &ident, false, &once).await?;
         Ok(StatusCode::NO_CONTENT)
     })
     .await
@@ -164,12 +171,13 @@ pub(super) async fn drop_view(
 pub(super) async fn rename_view(
     State(app): State<App>,
     InWarehouse(warehouse): InWarehouse,
+    once: Once,
     body: Body,
 ) -> Result<StatusCode, Error> {
     let request: RenameTableRequest = body.json()?;
     let at = app.clone();
     app.finish(async move {
-        commit::rename(&at, &warehouse, Kind::View, &request.source, &request.destination).await?;
+        commit::rename(&at, &warehouse, Kind::View, &request.source, &request.destination, &once).await?;
         Ok(StatusCode::NO_CONTENT)
     })
     .await
@@ -193,6 +201,7 @@ pub(super) async fn register_view(
     State(app): State<App>,
     InWarehouse(warehouse): InWarehouse,
     NamespacePath(namespace): NamespacePath,
+    once: Once,
     body: Body,
 ) -> Result<Response, Error> {
     let request: RegisterViewRequest = body.json()?;
@@ -200,7 +209,7 @@ pub(super) async fn register_view(
         RegisterRequest { name: request.name, metadata_location: request.metadata_location, overwrite: false };
     let at = app.clone();
     app.finish(async move {
-        Ok(json(commit::register::<ViewMetadata>(&at, &warehouse, &namespace, &request).await?.reply()))
+        Ok(json(commit::register::<ViewMetadata>(&at, &warehouse, &namespace, &request, &once).await?.reply()))
     })
     .await
 }

@@ -4,7 +4,7 @@ use crate::app::{App, Warehouse};
 use crate::commit::files::load_reply;
 use crate::commit::location::{Chosen, check_metadata, choose};
 use crate::commit::swap::{Attempt, New, Prepared, Write, until_won};
-use crate::commit::{Document, Error, Stored, name_taken};
+use crate::commit::{Document, Error, Once, Stored, document, name_taken};
 use crate::spec::{self, CreateTableRequest, Namespace, TableIdent, TableMetadata};
 use crate::store::tables::{self, Kind};
 use crate::store::{self, Entity, namespaces};
@@ -26,18 +26,21 @@ pub async fn create_table(
     warehouse: &Warehouse,
     namespace: &Namespace,
     request: &CreateTableRequest,
+    once: &Once,
 ) -> Result<Created, Error> {
     let ident = TableIdent::new(namespace.clone(), request.name.clone())?;
     require_free(app, warehouse, Kind::Table, &ident).await?;
     let build = |location: &str| request.build(location, &app.ids.uuid(), app.clock.now_ms());
     if !request.stage_create {
-        return Ok(Created::Table(create(app, warehouse, &ident, request.location.as_deref(), build).await?));
+        return Ok(Created::Table(create(app, warehouse, &ident, request.location.as_deref(), build, once).await?));
     }
     let chosen = choose(app, warehouse, &ident, request.location.as_deref()).await?;
     let metadata = build(&chosen.location)?;
     check_metadata(warehouse, &metadata)?;
     let config = TableMetadata::client_config(app, &chosen.location);
-    Ok(Created::Staged(load_reply(None, &metadata.to_bytes(), &config).0))
+    let (reply, _) = load_reply(None, &metadata.to_bytes(), &config);
+    once.keep_alone(app, || document(String::from_utf8_lossy(&reply).into_owned())).await?;
+    Ok(Created::Staged(reply))
 }
 
 /// Adds a table or view: `build` makes its first metadata for the location that is chosen.
@@ -47,8 +50,9 @@ pub(super) async fn create<M: Document>(
     ident: &TableIdent,
     asked: Option<&str>,
     build: impl Fn(&str) -> spec::Result<M> + Send + Sync,
+    once: &Once,
 ) -> Result<Arc<Stored<M>>, Error> {
-    let mut created = until_won(app, warehouse, Creation { app, warehouse, ident, asked, build }).await?;
+    let mut created = until_won(app, warehouse, Creation { app, warehouse, ident, asked, build }, once).await?;
     // One change has one answer.
     created.pop().ok_or(Error::Store(store::Error::Conflict))
 }

@@ -23,6 +23,7 @@ pub async fn load<M: Document>(
     ident: &TableIdent,
 ) -> Result<(TableRow, Arc<Stored<M>>), Error> {
     let row = load_pointer(app, warehouse, M::KIND, ident).await?;
+    verify_file(app, &row.metadata_location).await?;
     let stored = stored(app, &row.metadata_location).await?;
     Ok((row, stored))
 }
@@ -35,6 +36,14 @@ pub async fn stored<M: Document>(app: &App, location: &str) -> Result<Arc<Stored
     let stored = read(app, location).await?;
     keep(app, Arc::clone(&stored)).await;
     Ok(stored)
+}
+
+/// Where the server is set to verify, asks storage whether a metadata file is still there, whatever the cache knows.
+pub async fn verify_file(app: &App, location: &str) -> Result<(), Error> {
+    if app.config.verify_metadata_on_load {
+        app.storage.size(location).await.map_err(Error::from_storage)?;
+    }
+    Ok(())
 }
 
 /// A metadata file as it is in storage now.

@@ -36,7 +36,7 @@ async fn is_free(app: &App, place: &str) -> Result<bool, Error> {
     let Some(occupied) = locations::overlapping(&app.db, place).await? else { return Ok(true) };
     let emptied = occupied.state == locations::State::LeftBehind
         && occupied.location == place
-        && !app.storage.list_any(place).await.map_err(Error::from_storage)?;
+        && !app.storage.list_any(place).await.map_err(Error::from_write)?;
     if emptied {
         let mut tx = app.db.begin().await?;
         locations::forget_left_behind(&mut tx, place).await?;

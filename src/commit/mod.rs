@@ -9,27 +9,32 @@ mod files;
 mod load;
 mod location;
 mod namespace;
+mod once;
+mod owned;
 mod ready;
 mod register;
 mod rename;
 mod report;
-
 mod swap;
 mod transaction;
+mod undrop;
 mod view;
 mod warehouse;
 
 pub use create::{Created, create_table};
 pub use document::Document;
-pub use drop::drop;
+pub use drop::{EXPIRE_TABLE, ExpireOrder, PURGE_TABLE, PurgeOrder, drop, queue_purge};
 pub use files::Stored;
-pub use load::{load, load_pointer, stored};
+pub use load::{load, load_pointer, stored, verify_file};
 pub use namespace::check_namespace_properties;
+pub use once::{Once, answered, document, nothing};
+pub use owned::Owned;
 pub use ready::check_ready;
 pub use register::{RegisterRequest, register};
 pub use rename::rename;
 pub use report::{latest_reports, record_report};
-pub use transaction::{TableChange, commit_tables};
+pub use transaction::{TableChange, commit_table, commit_tables};
+pub use undrop::{Which, undrop};
 pub use view::{commit_view, create_view};
 pub use warehouse::{
     NewWarehouse, RESERVED_NAMES, WarehouseChange, add_warehouse, change_warehouse, ensure_warehouse, remove_warehouse,
@@ -98,7 +103,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// A storage error of writing a new file.
+    /// A storage error of writing a new file, or of looking for a place for it: what is not found is the store.
     pub(crate) fn from_write(error: storage::Error) -> Self {
         match error {
             storage::Error::Invalid { .. } => Self::Invalid(error.to_string()),

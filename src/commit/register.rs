@@ -4,11 +4,12 @@ use crate::app::{App, Warehouse};
 use crate::commit::create::require_free;
 use crate::commit::load::{keep, read};
 use crate::commit::location::{check_inside, check_metadata};
-use crate::commit::{Document, Error, Stored, name_taken};
+use crate::commit::once::metadata;
+use crate::commit::{Document, Error, Once, Stored, name_taken};
 use crate::spec::{Namespace, TableIdent};
 use crate::store;
 use crate::store::locations::Claim;
-use crate::store::tables::{self, Change, NewTable, Swap};
+use crate::store::tables::{self, Change, Kind, NewTable, Swap};
 use std::sync::Arc;
 
 /// `POST /v1/{prefix}/namespaces/{namespace}/register`, and `…/register-view`.
@@ -28,6 +29,7 @@ pub async fn register<M: Document>(
     warehouse: &Warehouse,
     namespace: &Namespace,
     request: &RegisterRequest,
+    once: &Once,
 ) -> Result<Arc<Stored<M>>, Error> {
     let ident = TableIdent::new(namespace.clone(), request.name.clone())?;
     let replaced = match tables::load(&app.db, &warehouse.row.id, &ident).await? {
@@ -40,18 +42,18 @@ pub async fn register<M: Document>(
     check_inside(warehouse, "metadata-location", &request.metadata_location)?;
     // Read afresh: the name of a dropped table's file may be written anew, by a test or by hand.
     let stored: Arc<Stored<M>> = read(app, &request.metadata_location).await?;
-    let metadata = stored.metadata();
-    let location_key = check_metadata(warehouse, &**metadata)?.to_string();
+    let found = stored.metadata();
+    let location_key = check_metadata(warehouse, &**found)?.to_string();
     let change = Change {
-        uuid: metadata.uuid(),
-        format_version: metadata.format_version(),
-        location: metadata.location(),
+        uuid: found.uuid(),
+        format_version: found.format_version(),
+        location: found.location(),
         metadata_location: stored.location(),
         now_ms: app.clock.now_ms(),
     };
     if let Some(row) = &replaced {
-        let moved_to = (row.location != metadata.location()).then_some(location_key.as_str());
-        replace(app, Swap { row, change, moved_to }).await?;
+        let moved_to = (row.location != found.location()).then_some(location_key.as_str());
+        replace(app, M::KIND, Swap { row, change, moved_to }, once).await?;
     } else {
         let new = NewTable {
             id: &app.ids.uuid(),
@@ -62,20 +64,22 @@ pub async fn register<M: Document>(
             claim: Claim::Shared,
             change,
         };
-        insert(app, &new).await.map_err(|error| name_taken(M::KIND, error))?;
+        insert(app, &new, once).await.map_err(|error| name_taken(M::KIND, error))?;
     }
     keep(app, Arc::clone(&stored)).await;
     Ok(stored)
 }
 
-async fn insert(app: &App, new: &NewTable<'_>) -> Result<(), store::Error> {
+async fn insert(app: &App, new: &NewTable<'_>, once: &Once) -> Result<(), store::Error> {
     let mut tx = app.db.begin().await?;
     tables::create(&mut tx, new).await?;
+    once.keep(app, &mut tx, || metadata(new.kind, new.id, new.change.metadata_location)).await?;
     tx.commit().await
 }
 
-async fn replace(app: &App, swap: Swap<'_>) -> Result<(), store::Error> {
+async fn replace(app: &App, kind: Kind, swap: Swap<'_>, once: &Once) -> Result<(), store::Error> {
     let mut tx = app.db.begin().await?;
     tables::swap(&mut tx, std::slice::from_ref(&swap)).await?;
+    once.keep(app, &mut tx, || metadata(kind, &swap.row.id, swap.change.metadata_location)).await?;
     tx.commit().await
 }

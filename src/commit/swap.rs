@@ -1,13 +1,16 @@
-//! The step that makes a change visible: metadata files are put, create only, then one SQL transaction moves every
-//! pointer. A lost swap starts again with the state that won.
+//! The step that makes a change visible: metadata files are noted and put, create only, then one SQL transaction moves
+//! every pointer and takes the notes back. A lost swap starts again with the state that won.
 
 use crate::app::{App, Warehouse};
 use crate::commit::files::{NewFile, next_file};
 use crate::commit::load::keep;
-use crate::commit::{Document, Error, Stored};
+use crate::commit::once::{metadata, nothing};
+use crate::commit::{Document, Error, Once, Stored};
 use crate::spec::TableIdent;
 use crate::store;
+use crate::store::idempotency::Answer;
 use crate::store::locations::Claim;
+use crate::store::loose_files::{self, LooseFile};
 use crate::store::tables::{self, Change, NewTable, Swap, TableRow};
 use std::future::Future;
 use std::sync::Arc;
@@ -32,6 +35,11 @@ pub(super) trait Attempt<M: Document>: Send {
         }
     }
 
+    /// What the request is answered: the table or view as it is now, unless it is said otherwise.
+    fn answer(&self, prepared: &[Prepared<M>]) -> Answer {
+        prepared.first().map_or_else(nothing, Prepared::answer)
+    }
+
     /// What is changed, for people.
     fn names(&self) -> String;
 }
@@ -39,11 +47,20 @@ pub(super) trait Attempt<M: Document>: Send {
 /// One change, ready for the swap.
 pub(super) enum Prepared<M> {
     /// Nothing changes.
-    Same(Arc<Stored<M>>),
+    Same(Arc<Stored<M>>, TableRow),
     /// The pointer moves.
     Swap(Box<Write<M>>, TableRow),
     /// The table or view is new.
     Create(Box<Write<M>>),
+}
+
+impl<M: Document> Prepared<M> {
+    pub(super) fn answer(&self) -> Answer {
+        match self {
+            Self::Same(stored, row) => metadata(M::KIND, &row.id, stored.location()),
+            Self::Swap(write, _) | Self::Create(write) => metadata(M::KIND, &write.id, &write.file.location),
+        }
+    }
 }
 
 /// What [`Write::new`] needs to know besides the metadata.
@@ -57,7 +74,7 @@ pub(super) struct New<'a> {
     pub location_key: String,
     /// Whether the location must be free; counts for what is new.
     pub claim: Claim,
-    /// Metadata files that left the log, where the table wants them deleted.
+    /// Metadata files of the table's own that left the log, where it wants them deleted.
     pub dropped: Vec<String>,
 }
 
@@ -66,10 +83,11 @@ pub(super) struct Write<M> {
     ident: TableIdent,
     id: String,
     file: NewFile,
+    note: LooseFile,
     stored: Arc<Stored<M>>,
     location_key: String,
     claim: Claim,
-    dropped: Vec<String>,
+    dropped: Vec<LooseFile>,
     now_ms: i64,
 }
 
@@ -79,8 +97,20 @@ impl<M: Document> Write<M> {
         let file = next_file(&metadata, document.clone(), new.previous, &app.ids.uuid())?;
         let config = M::client_config(app, &file.location);
         let stored = Arc::new(Stored::new(file.location.clone(), &document, metadata, &config));
-        let New { id, location_key, claim, dropped, .. } = new;
-        Ok(Box::new(Self { ident: new.ident.clone(), id, file, stored, location_key, claim, dropped, now_ms }))
+        let loose = |location: String| LooseFile { id: app.ids.uuid(), location, table_id: new.id.clone() };
+        let note = loose(file.location.clone());
+        let dropped = new.dropped.into_iter().map(loose).collect();
+        Ok(Box::new(Self {
+            ident: new.ident.clone(),
+            file,
+            note,
+            stored,
+            location_key: new.location_key,
+            claim: new.claim,
+            dropped,
+            now_ms,
+            id: new.id,
+        }))
     }
 
     fn change(&self) -> Change<'_> {
@@ -118,12 +148,20 @@ pub(super) async fn until_won<M: Document>(
     app: &App,
     warehouse: &Warehouse,
     mut attempt: impl Attempt<M>,
+    once: &Once,
 ) -> Result<Vec<Arc<Stored<M>>>, Error> {
     let mut tried = 1;
     loop {
         let prepared = attempt.prepare().await?;
-        write_files(app, &prepared).await?;
-        let Err(error) = swap(app, warehouse, &prepared).await else {
+        let answer = || attempt.answer(&prepared);
+        let done = match note(app, &prepared).await {
+            Ok(()) => {
+                write_files(app, &prepared).await?;
+                swap(app, warehouse, &prepared, once, answer).await
+            }
+            Err(error) => Err(error),
+        };
+        let Err(error) = done else {
             return Ok(finish(app, prepared).await);
         };
         if !matches!(error, store::Error::OutcomeUnknown(_)) {
@@ -145,9 +183,24 @@ pub(super) async fn until_won<M: Document>(
 
 fn writes<M>(prepared: &[Prepared<M>]) -> impl Iterator<Item = &Write<M>> {
     prepared.iter().filter_map(|item| match item {
-        Prepared::Same(_) => None,
+        Prepared::Same(..) => None,
         Prepared::Swap(write, _) | Prepared::Create(write) => Some(&**write),
     })
+}
+
+/// Notes the files that are about to be written, so that none is forgotten if this server dies before the swap.
+async fn note<M: Document>(app: &App, prepared: &[Prepared<M>]) -> Result<(), store::Error> {
+    let notes: Vec<LooseFile> = writes(prepared).map(|write| write.note.clone()).collect();
+    if notes.is_empty() {
+        return Ok(());
+    }
+    let mut tx = app.db.begin().await?;
+    loose_files::note(&mut tx, &notes, app.clock.now_ms()).await?;
+    match tx.commit().await {
+        // A note too many does no harm; of the change itself nothing has happened yet.
+        Err(store::Error::OutcomeUnknown(cause)) => Err(store::Error::Sql(cause)),
+        done => done,
+    }
 }
 
 async fn write_files<M: Document>(app: &App, prepared: &[Prepared<M>]) -> Result<(), Error> {
@@ -175,19 +228,26 @@ async fn delete_quietly(app: &App, location: &str) {
     }
 }
 
-/// One SQL transaction: swaps first, then creates in order of their names.
-async fn swap<M: Document>(app: &App, warehouse: &Warehouse, prepared: &[Prepared<M>]) -> Result<(), store::Error> {
+/// One SQL transaction: swaps first, then creates in order of their names; the notes of the files that pointers name
+/// now, and of those that none names any more; the answer.
+async fn swap<M: Document>(
+    app: &App,
+    warehouse: &Warehouse,
+    prepared: &[Prepared<M>],
+    once: &Once,
+    answer: impl Fn() -> Answer,
+) -> Result<(), store::Error> {
     let mut swaps = Vec::new();
     let mut creates = Vec::new();
     for item in prepared {
         match item {
-            Prepared::Same(_) => {}
+            Prepared::Same(..) => {}
             Prepared::Swap(write, row) => swaps.push(write.as_swap(row)),
             Prepared::Create(write) => creates.push(write),
         }
     }
     if swaps.is_empty() && creates.is_empty() {
-        return Ok(());
+        return once.keep_alone(app, answer).await;
     }
     creates.sort_by(|a, b| a.ident.cmp(&b.ident));
     let mut tx = app.db.begin().await?;
@@ -195,24 +255,52 @@ async fn swap<M: Document>(app: &App, warehouse: &Warehouse, prepared: &[Prepare
     for write in creates {
         tables::create(&mut tx, &write.as_new_table(warehouse)).await?;
     }
+    for write in writes(prepared) {
+        loose_files::name(&mut tx, &write.note.id).await?;
+        loose_files::release(&mut tx, &write.dropped, write.now_ms).await?;
+    }
+    once.keep(app, &mut tx, answer).await?;
     tx.commit().await
 }
 
 /// After the swap: the cache learns what was written, and files that left the log go.
 async fn finish<M: Document>(app: &App, prepared: Vec<Prepared<M>>) -> Vec<Arc<Stored<M>>> {
     let mut done = Vec::with_capacity(prepared.len());
+    let mut dropped = Vec::new();
     for item in prepared {
         match item {
-            Prepared::Same(stored) => done.push(stored),
+            Prepared::Same(stored, _) => done.push(stored),
             Prepared::Swap(write, _) | Prepared::Create(write) => {
                 keep(app, Arc::clone(&write.stored)).await;
-                for location in &write.dropped {
-                    delete_quietly(app, location).await;
-                }
+                dropped.extend(write.dropped);
                 done.push(write.stored);
             }
         }
     }
+    delete_dropped(app, &dropped).await;
     metrics::counter!("guillemot_commits_total").increment(1);
     done
+}
+
+/// Deletes files at once that a task would delete a little later.
+async fn delete_dropped(app: &App, dropped: &[LooseFile]) {
+    let mut gone = Vec::with_capacity(dropped.len());
+    for file in dropped {
+        if app.storage.delete(&file.location).await.is_ok() {
+            gone.push(file);
+        }
+    }
+    if !gone.is_empty()
+        && let Err(error) = forget(app, &gone).await
+    {
+        tracing::debug!(cause = %error, "files that are deleted are not forgotten yet");
+    }
+}
+
+async fn forget(app: &App, gone: &[&LooseFile]) -> Result<(), store::Error> {
+    let mut tx = app.db.begin().await?;
+    for file in gone {
+        loose_files::forget(&mut tx, &file.id).await?;
+    }
+    tx.commit().await
 }

@@ -9,11 +9,13 @@
 
 use crate::app::{App, Warehouse};
 use crate::commit::location::{check_changed, check_metadata, choose};
+use crate::commit::once::nothing;
 use crate::commit::swap::{Attempt, New, Prepared, Write, until_won};
-use crate::commit::{Error, Stored, load, name_taken};
+use crate::commit::{Error, Once, Owned, Stored, load, name_taken};
 use crate::spec::{self, AddedSnapshot, Base, CommitTableRequest, TableIdent, TableMetadata, TableUpdate};
+use crate::store::idempotency::Answer;
 use crate::store::locations::Claim;
-use crate::store::tables::{self, Kind};
+use crate::store::tables::{self, Kind, TableRow};
 use crate::store::{self, Entity};
 use crate::validate;
 use std::collections::{HashMap, HashSet};
@@ -28,18 +30,37 @@ pub struct TableChange {
     pub request: CommitTableRequest,
 }
 
-/// Commits to each of the tables, or to none; answers their new metadata in the order of the changes.
+/// Commits to a table, and answers its new metadata.
 ///
 /// # Errors
 /// 409 when a requirement does not hold or other commits win every time; 400 when an update is wrong or what it adds
 /// would corrupt the table; [`store::Error::OutcomeUnknown`] when the database's answer was lost.
+pub async fn commit_table(
+    app: &App,
+    warehouse: &Warehouse,
+    change: &TableChange,
+    once: &Once,
+) -> Result<Arc<Stored>, Error> {
+    let changes = std::slice::from_ref(change);
+    let commit = Commit { app, warehouse, changes, silent: false, validated: Validated::default() };
+    let mut done = until_won(app, warehouse, commit, once).await?;
+    // One change has one answer.
+    done.pop().ok_or(Error::Store(store::Error::Conflict))
+}
+
+/// Commits to each of the tables, or to none.
+///
+/// # Errors
+/// As [`commit_table`].
 pub async fn commit_tables(
     app: &App,
     warehouse: &Warehouse,
     changes: &[TableChange],
-) -> Result<Vec<Arc<Stored>>, Error> {
+    once: &Once,
+) -> Result<(), Error> {
     refuse_repeated(changes)?;
-    until_won(app, warehouse, Commit { app, warehouse, changes, validated: Validated::default() }).await
+    let commit = Commit { app, warehouse, changes, silent: true, validated: Validated::default() };
+    until_won(app, warehouse, commit, once).await.map(drop)
 }
 
 /// One table in two changes would have two new metadata files for one pointer.
@@ -56,6 +77,8 @@ struct Commit<'a> {
     app: &'a App,
     warehouse: &'a Warehouse,
     changes: &'a [TableChange],
+    /// Whether the request is answered without metadata.
+    silent: bool,
     validated: Validated,
 }
 
@@ -75,6 +98,11 @@ impl Attempt<TableMetadata> for Commit<'_> {
             store::Error::AlreadyExists(Entity::Table(name)) => Err(already_exists(&name).into()),
             other => Err(name_taken(Kind::Table, other)),
         }
+    }
+
+    fn answer(&self, prepared: &[Prepared<TableMetadata>]) -> Answer {
+        let first = prepared.first().filter(|_| !self.silent);
+        first.map_or_else(nothing, Prepared::answer)
     }
 
     fn names(&self) -> String {
@@ -103,7 +131,7 @@ async fn prepare(
     let of = Base { metadata: base.metadata(), location: base.location() };
     let applied = spec::apply(Some(of), &change.request.updates, now_ms)?;
     if !applied.changed {
-        return Ok(Prepared::Same(base));
+        return Ok(Prepared::Same(base, row));
     }
     let mut metadata = applied.metadata;
     let location_key = check_changed(warehouse, &row, &**base.metadata(), &metadata)?;
@@ -114,7 +142,7 @@ async fn prepare(
         previous: Some(base.location()),
         location_key,
         claim: Claim::Shared,
-        dropped: if deletes_old_files(&metadata) { applied.dropped_metadata_files } else { Vec::new() },
+        dropped: disposable(app, warehouse, &row, &metadata, applied.dropped_metadata_files).await?,
     };
     Ok(Prepared::Swap(Write::new(app, new, metadata, now_ms)?, row))
 }
@@ -164,11 +192,23 @@ async fn complete(app: &App, warehouse: &Warehouse, change: &TableChange) -> Res
     Ok(updates)
 }
 
-fn deletes_old_files(metadata: &TableMetadata) -> bool {
-    metadata
+/// Of the files that left the log, those to be deleted: the table's own, if it wants that.
+async fn disposable(
+    app: &App,
+    warehouse: &Warehouse,
+    row: &TableRow,
+    metadata: &TableMetadata,
+    left_the_log: Vec<String>,
+) -> Result<Vec<String>, Error> {
+    let wanted = metadata
         .properties
         .get("write.metadata.delete-after-commit.enabled")
-        .is_some_and(|value| value.eq_ignore_ascii_case("true"))
+        .is_some_and(|value| value.eq_ignore_ascii_case("true"));
+    if !wanted || left_the_log.is_empty() {
+        return Ok(Vec::new());
+    }
+    let owned = Owned::of(app, &row.id, metadata, &warehouse.allowed).await?;
+    Ok(owned.split(app, left_the_log).await?.0)
 }
 
 /// What was validated already in this request: a verdict on immutable files stays true when the swap is tried again.

@@ -4,7 +4,7 @@ use crate::app::{App, Warehouse};
 use crate::commit::create::{create, require_free};
 use crate::commit::location::check_changed;
 use crate::commit::swap::{Attempt, New, Prepared, Write, until_won};
-use crate::commit::{Error, Stored, load};
+use crate::commit::{Error, Once, Stored, load};
 use crate::spec::{self, CommitViewRequest, CreateViewRequest, Namespace, TableIdent, ViewMetadata};
 use crate::store;
 use crate::store::locations::Claim;
@@ -17,11 +17,12 @@ pub async fn create_view(
     warehouse: &Warehouse,
     namespace: &Namespace,
     request: &CreateViewRequest,
+    once: &Once,
 ) -> Result<Arc<Stored<ViewMetadata>>, Error> {
     let ident = TableIdent::new(namespace.clone(), request.name.clone())?;
     require_free(app, warehouse, Kind::View, &ident).await?;
     let build = |location: &str| request.build(location, &app.ids.uuid());
-    create(app, warehouse, &ident, request.location.as_deref(), build).await
+    create(app, warehouse, &ident, request.location.as_deref(), build, once).await
 }
 
 /// Commits to a view. Of several commits that meet, each one happens: the later ones start from what the earlier ones
@@ -35,8 +36,9 @@ pub async fn commit_view(
     warehouse: &Warehouse,
     ident: &TableIdent,
     request: &CommitViewRequest,
+    once: &Once,
 ) -> Result<Arc<Stored<ViewMetadata>>, Error> {
-    let mut done = until_won(app, warehouse, Replacement { app, warehouse, ident, request }).await?;
+    let mut done = until_won(app, warehouse, Replacement { app, warehouse, ident, request }, once).await?;
     // One change has one answer.
     done.pop().ok_or(Error::Store(store::Error::Conflict))
 }
@@ -56,7 +58,7 @@ impl Attempt<ViewMetadata> for Replacement<'_> {
         let now_ms = self.app.clock.now_ms();
         let applied = spec::apply_view(base.metadata(), &self.request.updates, now_ms)?;
         if !applied.changed {
-            return Ok(vec![Prepared::Same(base)]);
+            return Ok(vec![Prepared::Same(base, row)]);
         }
         let metadata = applied.metadata;
         let new = New {

@@ -106,7 +106,9 @@ fn a_truncated_vector_with_a_right_envelope_is_an_error() {
 #[test]
 fn what_is_accepted_behind_a_right_crc_is_what_the_bytes_say() {
     let good = vector(&rich());
-    for at in 0..good.len() {
+    // Most of it is the content of a bitset, where one place is like another.
+    let edges = (0..300).chain(good.len() - 150..good.len());
+    for at in edges.chain((300..good.len() - 150).step_by(97)) {
         for bit in 0..8 {
             let mut changed = good.clone();
             changed[at] ^= 1 << bit;

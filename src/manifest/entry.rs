@@ -144,6 +144,21 @@ impl Manifest {
     }
 }
 
+/// The locations of a manifest's live files, of which this keeps nothing else.
+pub fn live_files(bytes: &[u8], limits: Limits) -> Result<Vec<Box<str>>, ParseError> {
+    let file = Container::open(bytes)?;
+    let reader = EntryReader::of(&file)?;
+    let mut paths = Vec::new();
+    file.rows(limits, |cursor| {
+        let entry = reader.entry(cursor, None)?;
+        if entry.is_live() {
+            paths.push(entry.data_file.file_path);
+        }
+        Ok(())
+    })?;
+    Ok(paths)
+}
+
 /// The layouts of one manifest's records.
 struct EntryReader<'t> {
     entry: Layout<'t>,

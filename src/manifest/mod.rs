@@ -22,7 +22,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-pub use entry::{DataFile, FileContent, FileFormat, Manifest, ManifestEntry, Status};
+pub use entry::{DataFile, FileContent, FileFormat, Manifest, ManifestEntry, Status, live_files};
 pub use list::{FieldSummary, ManifestContent, ManifestFile, ManifestList};
 pub use partition::{Kind, Partition, PartitionColumn, Value};
 

@@ -142,7 +142,9 @@ fn truncations_are_errors() {
     for path in lists.iter().step_by(90).chain(manifests.iter().step_by(120)) {
         let bytes = fs::read(path).unwrap();
         let mut accepted = 0;
-        for length in 0..bytes.len() {
+        // The schema's text is long and all alike; what follows it is cut at every byte.
+        let header = bytes.len().saturating_sub(1200);
+        for length in (0..header).step_by(17).chain(header..bytes.len()) {
             let list = ManifestList::parse(&bytes[..length], Limits::default()).map(|list| list.manifests.len());
             let manifest = Manifest::parse(&bytes[..length], Limits::default()).map(|manifest| manifest.entries.len());
             for rows in [list, manifest].into_iter().flatten() {
@@ -159,7 +161,7 @@ fn no_changed_byte_makes_it_panic() {
     let (lists, manifests) = avro_files();
     for path in lists.iter().step_by(90).chain(manifests.iter().step_by(120)) {
         let bytes = fs::read(path).unwrap();
-        for at in (0..bytes.len()).step_by(3) {
+        for at in (0..bytes.len()).step_by(11) {
             for with in [0x00, 0x7f, 0xff, bytes[at] ^ 0x02] {
                 let mut changed = bytes.clone();
                 changed[at] = with;

@@ -91,6 +91,12 @@ impl Snapshot {
         })
     }
 
+    /// The manifests that a version 1 snapshot without a manifest list names itself.
+    pub fn embedded_manifests(&self) -> Vec<String> {
+        let picked: Result<Members<'_>> = pick("table version", &self.raw);
+        picked.and_then(|picked| picked.manifests.optional()).ok().flatten().unwrap_or_default()
+    }
+
     /// The snapshot as it was sent, unknown members included.
     pub fn to_json(&self) -> &RawValue {
         &self.raw

@@ -18,6 +18,8 @@ pub enum Entity {
     Table(String),
     /// A view.
     View(String),
+    /// A task, by its id.
+    Task(String),
 }
 
 impl fmt::Display for Entity {
@@ -27,6 +29,7 @@ impl fmt::Display for Entity {
             Self::Namespace(name) => write!(f, "namespace {name}"),
             Self::Table(name) => write!(f, "table {name}"),
             Self::View(name) => write!(f, "view {name}"),
+            Self::Task(id) => write!(f, "task {id}"),
         }
     }
 }
@@ -58,6 +61,9 @@ pub enum Error {
     /// transaction to give way (serialization failure, deadlock). Read again and retry.
     #[error("another change came first")]
     Conflict,
+    /// A request with the same idempotency key was answered before, perhaps a moment ago by another server.
+    #[error("a request with this idempotency key was answered before")]
+    AlreadyAnswered,
     /// A name or location that the database cannot hold as a key.
     #[error("{what} {reason}")]
     Unstorable {

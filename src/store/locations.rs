@@ -54,6 +54,30 @@ pub async fn overlapping(db: &Db, location: &str) -> Result<Option<Occupied>> {
     first(&found)
 }
 
+/// A live location of another table than `table_id` that this place equals or lies in.
+pub async fn covering(db: &Db, place: &str, table_id: &str) -> Result<Option<Occupied>> {
+    const SQL: &str = "
+        SELECT location, table_id, warehouse_id, state FROM locations
+        WHERE location IN ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) AND state = 'live' AND table_id <> $13
+        LIMIT 1";
+    for chunk in above(place).chunks(SLOTS) {
+        let mut statement = query(SQL);
+        for slot in 0..SLOTS {
+            statement = statement.bind(chunk.get(slot).copied().unwrap_or(place).to_owned());
+        }
+        if let Some(row) = db.optional(statement.bind(table_id)).await? {
+            return Ok(Some(read(&row)?));
+        }
+    }
+    Ok(None)
+}
+
+/// Every location that a table has or had.
+pub async fn of_table(db: &Db, table_id: &str) -> Result<Vec<Occupied>> {
+    const SQL: &str = "SELECT location, table_id, warehouse_id, state FROM locations WHERE table_id = $1";
+    db.rows(query(SQL).bind(table_id)).await?.iter().map(read).collect()
+}
+
 /// Forgets what was left behind at exactly this location, once nothing is there any more.
 pub async fn forget_left_behind(tx: &mut Tx, location: &str) -> Result<()> {
     const SQL: &str = "DELETE FROM locations WHERE location = $1 AND state = 'left-behind'";
@@ -105,7 +129,7 @@ pub(super) async fn take(tx: &mut Tx, taking: &Taking<'_>) -> Result<()> {
 }
 
 /// Marks what a table had as left behind, because it is dropped or moves away.
-pub(super) async fn leave(tx: &mut Tx, table_id: &str, now_ms: i64) -> Result<()> {
+pub async fn leave(tx: &mut Tx, table_id: &str, now_ms: i64) -> Result<()> {
     const SQL: &str = "
         UPDATE locations SET state = 'left-behind', updated_ms = $2 WHERE table_id = $1 AND state = 'live'";
     tx.execute(query(SQL).bind(table_id).bind(now_ms)).await?;

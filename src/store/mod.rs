@@ -18,10 +18,14 @@
 //! There is no clock here and no source of ids: every time (epoch milliseconds) and every id is passed in. Nothing is
 //! checked and then done: a statement is written so that the database decides, and its answer is read.
 
+pub mod dropped;
+pub mod idempotency;
 pub mod locations;
+pub mod loose_files;
 pub mod namespaces;
 pub mod reports;
 pub mod tables;
+pub mod tasks;
 pub mod warehouses;
 
 mod db;

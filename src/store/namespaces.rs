@@ -184,7 +184,7 @@ pub(super) fn entity(namespace: &Namespace) -> Entity {
     Entity::Namespace(namespace.to_string())
 }
 
-fn from_key(key: &str) -> Result<Namespace> {
+pub(super) fn from_key(key: &str) -> Result<Namespace> {
     let levels = key.split('\u{1f}').map(str::to_owned).collect();
     Namespace::new(levels).map_err(|_| Error::Corrupt { table: "namespaces", column: "name", row: key.to_owned() })
 }

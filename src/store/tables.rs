@@ -6,8 +6,8 @@
 mod read;
 mod write;
 
-pub use read::{list, load};
-pub use write::{Change, NewTable, Swap, create, drop, rename, swap};
+pub use read::{list, load, load_by_id};
+pub use write::{Change, NewTable, Swap, create, drop, remove, rename, restore, swap};
 
 use super::error::Entity;
 use crate::spec::TableIdent;
@@ -22,14 +22,14 @@ pub enum Kind {
 }
 
 impl Kind {
-    fn as_str(self) -> &'static str {
+    pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Table => "table",
             Self::View => "view",
         }
     }
 
-    fn parse(text: &str) -> Option<Self> {
+    pub(super) fn parse(text: &str) -> Option<Self> {
         match text {
             "table" => Some(Self::Table),
             "view" => Some(Self::View),

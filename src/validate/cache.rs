@@ -137,6 +137,11 @@ impl Index {
         })
     }
 
+    /// Whether it has a data file with this key.
+    pub(super) fn holds(&self, key: PathKey) -> bool {
+        matches!(self, Self::Data(files) if files.get(key).is_some())
+    }
+
     fn size_bytes(&self) -> usize {
         match self {
             Self::Data(data) => {

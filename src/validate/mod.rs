@@ -5,7 +5,7 @@
 //! snapshot adds is read before the snapshot becomes part of the table: manifest list, manifests, Puffin footers,
 //! deletion vectors.
 //!
-//! First facts, then rules: [`gather`] reads through the trait [`ReadBytes`], and each rule is a pure function over
+//! First facts, then rules: `gather` reads through the trait [`ReadBytes`], and each rule is a pure function over
 //! what was gathered ([`catalogue`] lists them all). A rule is passed, broken (refused or warned about, by its
 //! [`Level`]), or not checked, with the reason; nothing is skipped silently.
 
@@ -58,7 +58,8 @@ pub async fn snapshots<R: ReadBytes>(
     let mut report = Report::default();
     for added in added {
         let Some(snapshot) = new.snapshot(added.snapshot_id) else { continue };
-        let context = Context { source: &source, levels, table: new, snapshot, format_version: added.format_version };
+        let format_version = added.format_version;
+        let context = Context { source: &source, levels, table: new, snapshot, format_version, thrifty: true };
         let gathered = gather::gather(&context).await?;
         let end = gathered.facts.as_ref().and_then(row_id_end);
         report.row_id_end = report.row_id_end.max(end);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the steps of a make target one after another; prints each with its time and sums up in the last line.
 
-    python3 tests/env/steps.py lint|test|engines
+    python3 tests/env/steps.py lint|test|engines|compat
 
 A step of `lint` says nothing about the next one: all run. Elsewhere the first step that fails ends the run, since what
 follows would be judged on a broken base.
@@ -12,6 +12,7 @@ import sys
 import time
 
 BUILD = "cargo build --locked"
+COMPAT = "python tests/compat-java/run.py"
 STEPS = {
     "lint": {
         "rustfmt": "cargo fmt --check",
@@ -29,6 +30,11 @@ STEPS = {
         "race": "python -m pytest -q -s tests/race",
         "compose, docs": "python -m pytest -q tests/compose tests/docs",
         "engines": "python -m pytest -q tests/engines",
+        "compat": COMPAT,
+    },
+    "compat": {
+        "build": BUILD,
+        "compat": COMPAT,
     },
     "engines": {
         "build": BUILD,

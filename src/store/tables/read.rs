@@ -6,7 +6,7 @@ use sqlx::query;
 use super::{Kind, TableRow};
 use crate::spec::{Namespace, TableIdent};
 use crate::store::error::{Error, Result};
-use crate::store::namespaces::{key, require};
+use crate::store::namespaces::{from_key, key, require};
 use crate::store::text::{Listing, Page, number, text};
 use crate::store::{Db, Tx};
 
@@ -17,6 +17,18 @@ pub async fn load(db: &Db, warehouse_id: &str, ident: &TableIdent) -> Result<Opt
         FROM tables WHERE warehouse_id = $1 AND namespace = $2 AND name = $3";
     let row = db.optional(query(SQL).bind(warehouse_id).bind(key(&ident.namespace)).bind(&ident.name)).await?;
     row.map(|row| read(&row, warehouse_id, ident)).transpose()
+}
+
+/// The table or view with this [`TableRow::id`], whatever its name is now.
+pub async fn load_by_id(db: &Db, id: &str) -> Result<Option<TableRow>> {
+    const SQL: &str = "
+        SELECT id, warehouse_id, namespace, name, kind, uuid, format_version, location, metadata_location, version,
+               created_ms, updated_ms
+        FROM tables WHERE id = $1";
+    let Some(row) = db.optional(query(SQL).bind(id)).await? else { return Ok(None) };
+    let namespace = from_key(&text(&row, "namespace")?)?;
+    let ident = TableIdent::new(namespace, text(&row, "name")?).map_err(|_| corrupt(&row, "name"))?;
+    Ok(Some(read(&row, &text(&row, "warehouse_id")?, &ident)?))
 }
 
 /// A part of the list of a namespace's tables, or of its views, by name. [`Page::after`] is a name.

@@ -194,6 +194,16 @@ pub async fn rename(
 /// # Errors
 /// [`Error::NotFound`].
 pub async fn drop(tx: &mut Tx, warehouse_id: &str, kind: Kind, ident: &TableIdent, now_ms: i64) -> Result<TableRow> {
+    let dropped = remove(tx, warehouse_id, kind, ident).await?;
+    leave(tx, &dropped.id, now_ms).await?;
+    Ok(dropped)
+}
+
+/// As [`drop`], but its location stays live: for a table that is kept aside, and may come back by [`restore`].
+///
+/// # Errors
+/// [`Error::NotFound`].
+pub async fn remove(tx: &mut Tx, warehouse_id: &str, kind: Kind, ident: &TableIdent) -> Result<TableRow> {
     const SQL: &str = "
         DELETE FROM tables WHERE warehouse_id = $1 AND namespace = $2 AND name = $3 AND kind = $4
         RETURNING id, kind, uuid, format_version, location, metadata_location, version, created_ms, updated_ms";
@@ -201,7 +211,26 @@ pub async fn drop(tx: &mut Tx, warehouse_id: &str, kind: Kind, ident: &TableIden
     let Some(row) = tx.optional(delete).await? else {
         return Err(Error::NotFound(kind.entity(ident)));
     };
-    let dropped = read(&row, warehouse_id, ident)?;
-    leave(tx, &dropped.id, now_ms).await?;
-    Ok(dropped)
+    read(&row, warehouse_id, ident)
+}
+
+/// Brings back what [`remove`] took, under this name.
+///
+/// # Errors
+/// [`Error::AlreadyExists`] with what has the name; [`Error::NotFound`] with the namespace.
+pub async fn restore(tx: &mut Tx, row: &TableRow, ident: &TableIdent, now_ms: i64) -> Result<()> {
+    const SQL: &str = "
+        INSERT INTO tables (id, warehouse_id, namespace, name, kind, uuid, format_version, location,
+                            metadata_location, version, created_ms, updated_ms)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+        ON CONFLICT (warehouse_id, namespace, name) DO NOTHING";
+    check_name("table name", &ident.name)?;
+    let insert = query(SQL).bind(&row.id).bind(&row.warehouse_id).bind(key(&ident.namespace)).bind(&ident.name);
+    let insert = insert.bind(row.kind.as_str()).bind(&row.uuid).bind(i64::from(row.format_version));
+    let insert = insert.bind(&row.location).bind(&row.metadata_location).bind(row.version + 1);
+    let missing = Error::NotFound(entity(&ident.namespace));
+    match tx.execute(insert.bind(row.created_ms).bind(now_ms)).await.map_err(|e| on_foreign_key(e, missing))? {
+        0 => Err(name_taken(tx, &row.warehouse_id, ident).await?),
+        _ => Ok(()),
+    }
 }

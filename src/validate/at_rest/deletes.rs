@@ -6,14 +6,14 @@ use std::sync::Arc;
 use crate::manifest::{DataFile, FileContent, ManifestEntry, ManifestFile, ManifestList};
 use crate::validate::cache::{Index, PathKey, PathKeys};
 use crate::validate::facts::{DataFileState, PuffinFacts, Vector};
-use crate::validate::gather::{Notes, read_vectors};
+use crate::validate::gather::{MOST_ANCESTORS, Notes, Wanted, find_in_history, read_vectors};
 use crate::validate::read::{ReadBytes, Unavailable};
 use crate::validate::report::Finding;
 
 use super::files::LiveData;
 use super::remarks::{Largest, Remark};
 use super::report::Counts;
-use super::snapshot::State;
+use super::snapshot::{State, history_is_expired};
 use super::{BlobKey, Seen};
 
 /// About how many vectors are read together.
@@ -49,6 +49,11 @@ impl<'a> Live<'a> {
 
     fn bytes(self) -> u64 {
         self.file().content_size_in_bytes.and_then(|size| u64::try_from(size).ok()).unwrap_or(0)
+    }
+
+    fn wanted(self, path: &str) -> Wanted {
+        let (spec_id, partition) = (self.manifest.partition_spec_id, self.file().partition.clone());
+        Wanted { path: path.into(), spec_id, partition, thorough: true }
     }
 
     fn as_vector(self, data_file: DataFileState) -> Vector {
@@ -128,7 +133,8 @@ impl<'a> Deletes<'a> {
     ) -> Result<Vec<Remark>, Unavailable> {
         self.judge_pairs(state);
         self.judge_overlaps(state);
-        self.judge_vectors(state, data).await?;
+        let gone = self.find_gone(state, data).await?;
+        self.judge_vectors(state, data, &gone).await?;
         Ok(self.remarks(state, data, counts))
     }
 
@@ -169,7 +175,33 @@ impl<'a> Deletes<'a> {
         }
     }
 
-    async fn judge_vectors<R: ReadBytes>(&self, state: &mut State<'_, R>, data: &LiveData) -> Result<(), Unavailable> {
+    /// What became of data files that vectors refer to and that are not live.
+    async fn find_gone<R: ReadBytes>(
+        &self,
+        state: &mut State<'_, R>,
+        data: &LiveData,
+    ) -> Result<HashMap<Box<str>, DataFileState>, Unavailable> {
+        let keys = state.context.source.keys();
+        let is_gone = |path: &str| matches!(data.wanted.get(&keys.key(path)), Some(None));
+        let gone = self.vectors.iter().filter_map(|live| Some((live, live.referenced().filter(|path| is_gone(path))?)));
+        let wanted: Vec<Wanted> = gone.map(|(live, path)| live.wanted(path)).collect();
+        let table = state.context.table;
+        let no_history = table.snapshots.len() > MOST_ANCESTORS || history_is_expired(table, state.context.snapshot);
+        if wanted.is_empty() || no_history || !state.complete {
+            return Ok(HashMap::new());
+        }
+        let mut notes = Notes::default();
+        let found = find_in_history(state.context, wanted, &mut notes).await?;
+        state.not_checked.extend(notes.into_parts().1);
+        Ok(found)
+    }
+
+    async fn judge_vectors<R: ReadBytes>(
+        &self,
+        state: &mut State<'_, R>,
+        data: &LiveData,
+        gone: &HashMap<Box<str>, DataFileState>,
+    ) -> Result<(), Unavailable> {
         let mut done = 0;
         let mut unread: Vec<Vector> = Vec::new();
         let mut last_path = "";
@@ -185,7 +217,7 @@ impl<'a> Deletes<'a> {
             if key.is_some_and(|key| state.own.vectors.contains(&key)) {
                 continue;
             }
-            let mut vector = live.as_vector(data_file(*live, state, data));
+            let mut vector = live.as_vector(data_file(*live, state, data, gone));
             match key.and_then(|key| state.seen.vectors.get(&key)) {
                 Some(decoded) => {
                     vector.decoded = *decoded;
@@ -253,11 +285,20 @@ fn position_deletes_left(location: &str, format_version: u8, counts: &Counts) ->
 }
 
 /// What is known of a vector's data file.
-fn data_file<R: ReadBytes>(live: Live<'_>, state: &State<'_, R>, data: &LiveData) -> DataFileState {
+fn data_file<R: ReadBytes>(
+    live: Live<'_>,
+    state: &State<'_, R>,
+    data: &LiveData,
+    gone: &HashMap<Box<str>, DataFileState>,
+) -> DataFileState {
     let found = live.referenced().and_then(|path| data.wanted.get(&state.context.source.keys().key(path)));
     match found {
         Some(Some(file)) => DataFileState::Live(file.clone()),
-        Some(None) if state.complete => DataFileState::Removed { by: "another snapshot".to_owned() },
+        Some(None) if state.complete => {
+            let known = live.referenced().and_then(|path| gone.get(path));
+            let known = known.filter(|state| **state != DataFileState::NotSearched).cloned();
+            known.unwrap_or_else(|| DataFileState::Removed { by: "some snapshot".to_owned() })
+        }
         _ => DataFileState::NotSearched,
     }
 }

@@ -61,7 +61,7 @@ impl<R: ReadBytes> Work<'_, R> {
         let mut done = SnapshotReport::of(self.table, self.snapshot);
         {
             let (levels, table, snapshot) = (self.levels, self.table, self.snapshot);
-            let context = Context { source: &source, levels, table, snapshot, format_version };
+            let context = Context { source: &source, levels, table, snapshot, format_version, thrifty: false };
             self.check_in(&context, seen, &mut done).await?;
         }
         source.keep().await;
@@ -120,7 +120,7 @@ impl<R: ReadBytes> Work<'_, R> {
 }
 
 /// Whether the line of parents ends at a snapshot that is not there any more.
-fn history_is_expired(table: &TableMetadata, snapshot: &Snapshot) -> bool {
+pub(super) fn history_is_expired(table: &TableMetadata, snapshot: &Snapshot) -> bool {
     let mut at = snapshot;
     // Parents are older; a line that is longer than the table's history runs in a circle.
     for _ in 0..=table.snapshots.len() {

@@ -16,18 +16,18 @@ use super::{Context, Notes};
 const MOST_MANIFESTS: usize = 2_000;
 const MOST_BYTES: i64 = 1 << 30;
 /// How many ancestors are searched for a data file that is not live.
-const MOST_ANCESTORS: usize = 100;
+pub(in crate::validate) const MOST_ANCESTORS: usize = 100;
 
 /// A data file that a delete refers to.
 #[derive(Debug, Clone)]
-pub(super) struct Wanted {
-    pub(super) path: Box<str>,
+pub(in crate::validate) struct Wanted {
+    pub(in crate::validate) path: Box<str>,
     /// Spec and partition of the delete, which should be the data file's.
-    pub(super) spec_id: i32,
-    pub(super) partition: Partition,
+    pub(in crate::validate) spec_id: i32,
+    pub(in crate::validate) partition: Partition,
     /// Whether it must be found wherever it is: for a delete that is new. Else it is enough to know whether it is live
     /// in the delete's own partition.
-    pub(super) thorough: bool,
+    pub(in crate::validate) thorough: bool,
 }
 
 /// Looks up data files by path.
@@ -47,6 +47,22 @@ pub(super) async fn find<R: ReadBytes>(
     search.in_manifests(&carried, true, &mut found, notes).await?;
     search.missing.retain(|_, wanted| wanted.thorough);
     search.in_manifests(&carried, false, &mut found, notes).await?;
+    search.in_ancestors(&mut found, notes).await?;
+    for wanted in search.missing.into_values() {
+        let state = if search.incomplete { DataFileState::NotSearched } else { DataFileState::Unknown };
+        found.insert(wanted.path, state);
+    }
+    Ok(found)
+}
+
+/// Looks up data files that are not live, by path, in the snapshot's history.
+pub(in crate::validate) async fn find_in_history<R: ReadBytes>(
+    context: &Context<'_, R>,
+    wanted: Vec<Wanted>,
+    notes: &mut Notes,
+) -> Result<HashMap<Box<str>, DataFileState>, Unavailable> {
+    let mut found = HashMap::new();
+    let mut search = Search::new(context, wanted);
     search.in_ancestors(&mut found, notes).await?;
     for wanted in search.missing.into_values() {
         let state = if search.incomplete { DataFileState::NotSearched } else { DataFileState::Unknown };
@@ -85,8 +101,9 @@ impl<'a, R: ReadBytes> Search<'a, R> {
     fn new(context: &'a Context<'a, R>, wanted: Vec<Wanted>) -> Self {
         let keys = context.source.keys();
         let missing = wanted.into_iter().map(|wanted| (keys.key(&wanted.path), wanted)).collect();
-        let (seen, incomplete) = (HashSet::new(), false);
-        Self { context, missing, seen, manifests_left: MOST_MANIFESTS, bytes_left: MOST_BYTES, incomplete }
+        let (manifests_left, bytes_left) =
+            if context.thrifty { (MOST_MANIFESTS, MOST_BYTES) } else { (usize::MAX, i64::MAX) };
+        Self { context, missing, seen: HashSet::new(), manifests_left, bytes_left, incomplete: false }
     }
 
     fn in_new_manifests(&mut self, facts: &Facts<'_>, found: &mut HashMap<Box<str>, DataFileState>) {
@@ -132,7 +149,7 @@ impl<'a, R: ReadBytes> Search<'a, R> {
         notes: &mut Notes,
     ) -> Result<(), Unavailable> {
         for (file, index) in self.look_into(files, prune, notes).await? {
-            for key in self.keys_in(&index, file) {
+            for key in self.keys_in(&index) {
                 if let Some(data_file) = index.data_file(key, file) {
                     self.found(key, DataFileState::Live(data_file), found);
                 }
@@ -165,8 +182,8 @@ impl<'a, R: ReadBytes> Search<'a, R> {
             };
             let files: Vec<&ManifestFile> = list.manifests.iter().filter(|file| is_live_data(file)).collect();
             let by = format!("a snapshot after {}", ancestor.snapshot_id);
-            for (file, index) in self.look_into(&files, true, notes).await? {
-                for key in self.keys_in(&index, file) {
+            for (_, index) in self.look_into(&files, true, notes).await? {
+                for key in self.keys_in(&index) {
                     self.found(key, DataFileState::Removed { by: by.clone() }, found);
                 }
             }
@@ -175,8 +192,8 @@ impl<'a, R: ReadBytes> Search<'a, R> {
     }
 
     /// The missing files that an index holds.
-    fn keys_in(&self, index: &Index, file: &ManifestFile) -> Vec<PathKey> {
-        self.missing.keys().copied().filter(|key| index.data_file(*key, file).is_some()).collect()
+    fn keys_in(&self, index: &Index) -> Vec<PathKey> {
+        self.missing.keys().copied().filter(|key| index.holds(*key)).collect()
     }
 
     /// Indexes of those manifests that may hold a missing file: what is known already, then what must be read, as far
@@ -190,8 +207,9 @@ impl<'a, R: ReadBytes> Search<'a, R> {
         let mut indexed = Vec::new();
         let mut unread = Vec::new();
         let mut sought: HashSet<PathKey> = self.missing.keys().copied().collect();
+        let places = self.places(&sought);
         for file in files {
-            if self.seen.contains(&file.manifest_path) || !self.may_hold(file, prune, &sought) {
+            if self.seen.contains(&file.manifest_path) || !self.may_hold(file, prune, &places) {
                 continue;
             }
             match self.context.source.known_index(file).await {
@@ -224,7 +242,7 @@ impl<'a, R: ReadBytes> Search<'a, R> {
     ) {
         self.seen.insert(file.manifest_path.clone());
         let before = sought.len();
-        sought.retain(|key| index.data_file(*key, file).is_none());
+        sought.retain(|key| !index.holds(*key));
         if sought.len() < before {
             indexed.push((file, index));
         }
@@ -238,8 +256,9 @@ impl<'a, R: ReadBytes> Search<'a, R> {
         notes: &mut Notes,
     ) -> Vec<&'f ManifestFile> {
         let mut batch = Vec::new();
+        let places = self.places(sought);
         for file in unread {
-            if !self.may_hold(file, prune, sought) {
+            if !self.may_hold(file, prune, &places) {
                 continue;
             }
             if file.encrypted {
@@ -268,12 +287,18 @@ impl<'a, R: ReadBytes> Search<'a, R> {
         Ok(())
     }
 
-    fn may_hold(&self, file: &ManifestFile, prune: bool, sought: &HashSet<PathKey>) -> bool {
-        let mut wanted = sought.iter().filter_map(|key| self.missing.get(key));
+    /// The partitions of the files that are sought, each once.
+    fn places(&self, sought: &HashSet<PathKey>) -> HashSet<(i32, Partition)> {
+        let wanted = sought.iter().filter_map(|key| self.missing.get(key));
+        wanted.map(|wanted| (wanted.spec_id, wanted.partition.clone())).collect()
+    }
+
+    fn may_hold(&self, file: &ManifestFile, prune: bool, places: &HashSet<(i32, Partition)>) -> bool {
+        let mut places = places.iter();
         if prune {
-            wanted.any(|wanted| may_contain(self.context.table, file, wanted.spec_id, &wanted.partition))
+            places.any(|(spec_id, partition)| may_contain(self.context.table, file, *spec_id, partition))
         } else {
-            wanted.next().is_some()
+            places.next().is_some()
         }
     }
 }

@@ -21,7 +21,7 @@ const READ_ALL_UP_TO: usize = 100;
 /// How many carried delete manifests one commit may cost to read.
 const MOST_READ: usize = 2_000;
 
-/// A live delete with the manifest that lists it.
+/// A live delete with the manifest that lists it; its data sequence number is inherited if need be.
 #[derive(Debug, Clone)]
 struct Delete {
     manifest: Box<str>,
@@ -152,20 +152,18 @@ async fn read_deletes<R: ReadBytes>(
 }
 
 fn delete(file: &ManifestFile, entry: &ManifestEntry) -> Delete {
-    Delete { manifest: file.manifest_path.clone(), spec_id: file.partition_spec_id, entry: entry.clone() }
+    let mut entry = entry.clone();
+    entry.sequence_number = entry.sequence_number.or(Some(file.sequence_number));
+    Delete { manifest: file.manifest_path.clone(), spec_id: file.partition_spec_id, entry }
 }
 
-/// Live deletes of the manifests that this snapshot wrote, with their sequence numbers resolved.
+/// Live deletes of the manifests that this snapshot wrote.
 fn new_deletes(facts: &Facts<'_>) -> Vec<Delete> {
     let mut deletes = Vec::new();
     for new in &facts.manifests {
         let Some(file) = facts.row(new).filter(|file| file.content == ManifestContent::Deletes) else { continue };
         let live = new.manifest.entries.iter().filter(|entry| entry.is_live());
-        deletes.extend(live.map(|entry| {
-            let mut delete = delete(file, entry);
-            delete.entry.sequence_number = entry.sequence_number.or(Some(file.sequence_number));
-            delete
-        }));
+        deletes.extend(live.map(|entry| delete(file, entry)));
     }
     deletes
 }

@@ -15,6 +15,8 @@ use super::{Context, Notes};
 const RULES_ON_REPLACED: &[&str] =
     &["existing-file-unknown", "existing-file-changed", "deleted-file-unknown", "live-file-vanished"];
 
+/// How many carried manifests are looked at for files that are added again.
+const MOST_MANIFESTS: usize = 1_000;
 /// How many times an added file is looked up in a carried manifest for one commit: some ten milliseconds.
 const MOST_LOOK_UPS: usize = 200_000;
 
@@ -183,10 +185,17 @@ async fn added_again<R: ReadBytes>(
     history: &mut History,
     notes: &mut Notes,
 ) -> Result<(), Unavailable> {
+    let is_data = |file: &ManifestFile| file.content == ManifestContent::Data && file.may_be_live();
+    let rows = facts.rows().filter(|(file, origin)| *origin != Origin::New && is_data(file));
+    let rows: Vec<&ManifestFile> = rows.map(|(file, _)| file).collect();
+    let entries: usize = facts.manifests.iter().map(|new| new.manifest.entries.len()).sum();
+    if rows.len() > MOST_MANIFESTS || entries.saturating_mul(rows.len()) > MOST_LOOK_UPS {
+        notes.skip("file-already-live", facts.list_location, "too many files and manifests (cost)");
+        return Ok(());
+    }
     let mut carried = Vec::new();
     let mut unknown = 0;
-    let is_data = |file: &ManifestFile| file.content == ManifestContent::Data && file.may_be_live();
-    for (file, _) in facts.rows().filter(|(file, origin)| *origin != Origin::New && is_data(file)) {
+    for file in rows {
         match context.source.known_index(file).await {
             Ok(Some(index)) => carried.push(index),
             Ok(None) => unknown += 1,
@@ -196,18 +205,12 @@ async fn added_again<R: ReadBytes>(
             }
         }
     }
-    let entries: usize = facts.manifests.iter().map(|new| new.manifest.entries.len()).sum();
-    if entries.saturating_mul(carried.len()) > MOST_LOOK_UPS {
-        notes.skip("file-already-live", facts.list_location, "too many files and manifests (cost)");
-        return Ok(());
-    }
     for new in &facts.manifests {
         let Some(file) = facts.row(new).filter(|file| file.content == ManifestContent::Data) else { continue };
         for entry in new.manifest.entries.iter().filter(|entry| entry.status == Status::Added) {
             let path = &entry.data_file.file_path;
             let key = context.source.keys().key(path);
-            let again = carried.iter().any(|index| matches!(&**index, Index::Data(files) if files.get(key).is_some()));
-            if again {
+            if carried.iter().any(|index| index.holds(key)) {
                 history.added_again.push((file.manifest_path.clone(), path.clone()));
             }
         }

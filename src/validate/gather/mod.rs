@@ -6,6 +6,7 @@
 //! that it adds: the Puffin footer, the blob, and the vector it replaces. Each once, side by side, and what was read
 //! from manifests of the table is kept in the cache.
 
+mod at_rest;
 mod blobs;
 mod data_files;
 mod deletes;
@@ -15,7 +16,6 @@ mod puffins;
 mod removed;
 mod row_ids;
 mod source;
-mod whole;
 
 use std::sync::Arc;
 
@@ -28,14 +28,14 @@ use super::facts::{Facts, Failure, Gathered, History, NewManifest, Origin, Paren
 use super::levels::Levels;
 use super::read::{ReadBytes, Unavailable};
 use super::report::{Finding, NotChecked};
-pub(super) use data_files::admits;
+pub(super) use at_rest::{TOGETHER, Whole, read_list, read_replaced, whole_manifests};
+pub(super) use data_files::{MOST_ANCESTORS, Wanted, admits, find_in_history};
 pub(super) use origins::difference;
 pub(super) use puffins::gather as read_vectors;
 pub(super) use removed::removed;
 pub(super) use row_ids::is_assigned_now;
 pub(super) use source::Source;
 use source::{Kind, concurrently};
-pub(super) use whole::{TOGETHER, Whole, read_list, read_replaced, whole_manifests};
 
 /// How many things a report says were not checked; more are left out.
 const MOST_NOT_CHECKED: usize = 100;
@@ -53,6 +53,8 @@ pub(super) struct Context<'a, R> {
     pub(super) table: &'a TableMetadata,
     pub(super) snapshot: &'a Snapshot,
     pub(super) format_version: u8,
+    /// Whether reads are limited to what one commit may cost.
+    pub(super) thrifty: bool,
 }
 
 /// What is found out beside facts.

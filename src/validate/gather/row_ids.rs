@@ -5,7 +5,11 @@ use crate::validate::cache::Index;
 use crate::validate::facts::{Facts, Origin, RowRange};
 use crate::validate::read::{ReadBytes, Unavailable};
 
+use super::source::indexes;
 use super::{Context, Notes};
+
+/// How many manifests may be read to learn how many of their rows need an id.
+const MOST_READ: usize = 2_000;
 
 /// The ranges that this snapshot assigns, in ascending order. Manifests of the parent that had no row ids get them now;
 /// how many of their rows need one is looked up only if the ranges would overlap otherwise.
@@ -28,21 +32,40 @@ pub(super) async fn ranges<R: ReadBytes>(
     }
     ranges.sort_by_key(|(range, _)| range.start);
     if overlap(&ranges) {
-        for (range, file) in &mut ranges {
-            if range.exact {
-                continue;
-            }
-            match context.source.index(file).await {
-                Ok(index) => {
-                    if let Index::Data(files) = &*index {
-                        (range.rows, range.exact) = (files.unassigned_rows, true);
-                    }
-                }
-                Err(fault) => notes.skip("row-id-ranges-overlap", &file.manifest_path, fault.reason()?),
-            }
-        }
+        make_exact(context, facts, &mut ranges, notes).await?;
     }
     Ok(ranges.into_iter().map(|(range, _)| range).collect())
+}
+
+/// Looks up how many rows of the parent's manifests need an id.
+async fn make_exact<R: ReadBytes>(
+    context: &Context<'_, R>,
+    facts: &Facts<'_>,
+    ranges: &mut [(RowRange, &ManifestFile)],
+    notes: &mut Notes,
+) -> Result<(), Unavailable> {
+    let this = context.snapshot.snapshot_id;
+    let is_unread = |(range, file): &&mut (RowRange, &ManifestFile)| {
+        !range.exact && !file.encrypted && file.added_snapshot_id != Some(this)
+    };
+    let unread: Vec<_> = ranges.iter_mut().filter(is_unread).collect();
+    if unread.len() > MOST_READ {
+        let reason = format!("{} manifests get row ids and were not read (cost)", unread.len());
+        notes.skip("row-id-ranges-overlap", facts.list_location, reason);
+        return Ok(());
+    }
+    let files: Vec<&ManifestFile> = unread.iter().map(|(_, file)| *file).collect();
+    for ((range, file), read) in unread.into_iter().zip(indexes(context.source, &files).await) {
+        match read {
+            Ok(index) => {
+                if let Index::Data(files) = &*index {
+                    (range.rows, range.exact) = (files.unassigned_rows, true);
+                }
+            }
+            Err(fault) => notes.skip("row-id-ranges-overlap", &file.manifest_path, fault.reason()?),
+        }
+    }
+    Ok(())
 }
 
 /// Whether this list is the one that gives the manifest its first row id.

@@ -60,12 +60,12 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "manifest-content-differs",
-        level: Deny,
+        level: Warn,
         statement: "the manifest's own `content` agrees with the list",
-        protects: "Delete files are read as data, or data files as deletes.",
+        protects: "A reader that goes by the manifest takes deletes for data; those that are known go by the list.",
         source: "spec: Manifests, content",
         reads: Reads::NewManifests,
-        broken_by: "",
+        broken_by: "DuckDB up to 1.5.3",
         check: Check::Manifest(content),
     },
     Rule {

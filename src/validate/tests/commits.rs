@@ -446,3 +446,28 @@ fn one_blob_is_not_two_files_vector() {
     let entries = vec![new, other, case.old(0, 2), case.old(1, 2)];
     assert_eq!(refused(&case.replace(entries)), ["blob-referenced-data-file", "puffin-entries-overlap"]);
 }
+
+/// Whatever is in a file, there is a verdict; and a vector with a flipped bit anywhere is refused.
+#[test]
+fn no_changed_byte_goes_unjudged() {
+    let mut case = deleted();
+    let new = case.puffin("new", 0, &[1, 2, 3]);
+    let deletes = vec![new.clone(), case.old(0, 2), case.old(1, 0)];
+    let next = case.table.next(Changes { deletes, drop: vec!["x200".to_owned()], ..Changes::default() });
+    let places = [list_location(300), format!("{LOCATION}/metadata/x300.avro"), new.path.clone()];
+    case.table.judge(std::slice::from_ref(&next)).unwrap();
+    let commit = case.table.commit_of(&next);
+    for place in places {
+        let good = case.table.objects.object(&place);
+        let is_puffin = place.ends_with(".puffin");
+        let blob_end = 4 + usize::try_from(new.length.unwrap()).unwrap();
+        for at in (0..good.len()).step_by(if is_puffin { 1 } else { 7 }) {
+            let mut changed = good.to_vec();
+            changed[at] ^= 1 << (at % 8);
+            case.table.objects.put(&place, changed);
+            let report = commit.judge(&case.table.objects, &case.table.cache, &Levels::default()).unwrap();
+            assert!(!is_puffin || at >= blob_end + 4 || !report.refused.is_empty(), "byte {at} of {place}");
+        }
+        case.table.objects.put(&place, good);
+    }
+}

@@ -1,6 +1,7 @@
 //! What a verdict reads: bounded by what the commit adds, not by the table.
 
-use super::writer::{Changes, Table, data, puffin, puffin_with};
+use super::support::refused;
+use super::writer::{Changes, Listed, Table, data, puffin, puffin_with};
 
 fn names(reads: &[&str]) -> Vec<String> {
     reads.iter().map(|name| (*name).to_owned()).collect()
@@ -97,4 +98,17 @@ fn many_vectors_of_one_file_are_read_together() {
     assert!(report.refused.is_empty(), "{:#?}", report.refused);
     let reads = table.objects.take_reads().into_iter().filter(|name| name == "v.puffin").count();
     assert_eq!(reads, 4, "size, head, tail, and one range with all blobs");
+}
+
+#[test]
+fn a_snapshot_of_too_many_manifests_is_refused_before_they_are_read() {
+    let mut table = Table::new(3, false);
+    let mut next = table.next(Changes { data: vec![data("a", 1)], ..Changes::default() });
+    let one = next.manifests[0].clone();
+    for n in 0..20_000 {
+        next.manifests.push(Listed { path: format!("{}-{n}", one.path), ..one.clone() });
+    }
+    let report = table.judge(&[next]).unwrap();
+    assert!(refused(&report).contains(&"commit-too-large"), "{:?}", refused(&report));
+    assert_eq!(table.objects.take_reads(), names(&["snap-100.avro"]));
 }

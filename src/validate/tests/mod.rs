@@ -1,6 +1,7 @@
 //! Commits as engines make them, judged over the files they wrote.
 
 mod at_rest;
+mod avro;
 mod commits;
 mod corrupt;
 mod cost;

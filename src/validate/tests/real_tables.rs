@@ -5,11 +5,22 @@ use crate::validate::Levels;
 
 /// Commits of released software that must be refused: table, place of the version, rules.
 const BAD: &[(&str, usize, &[&str])] = &[
-    ("duckdb153_bad", 2, &["dv-out-of-bounds", "manifest-content-differs", "puffin-head-magic", "puffin-tail-magic"]),
-    ("duckdb153_bad", 3, &["dv-out-of-bounds", "manifest-content-differs", "puffin-head-magic", "puffin-tail-magic"]),
+    ("duckdb153_bad", 2, &["dv-out-of-bounds", "puffin-head-magic", "puffin-tail-magic"]),
+    ("duckdb153_bad", 3, &["dv-out-of-bounds", "puffin-head-magic", "puffin-tail-magic"]),
     ("t16_bad_java", 2, &["dv-references-unknown-data-file"]),
     ("t16_bad_java", 3, &["dv-loses-positions", "dv-position-out-of-range"]),
 ];
+
+/// Warnings that real writers earn.
+fn is_known(table: &str, rule: &str) -> bool {
+    match rule {
+        "delete-manifest-first-row-id" | "deleted-entry-fields" => table.starts_with("duckdb"),
+        "manifest-content-differs" => table == "duckdb153_bad",
+        "existing-file-first-row-id" => table.starts_with("t05"),
+        "dv-cardinality-shrinks" => table == "t16_bad_java",
+        _ => false,
+    }
+}
 
 #[test]
 fn good_commits_pass_and_bad_ones_do_not() {
@@ -29,15 +40,8 @@ fn good_commits_pass_and_bad_ones_do_not() {
             if refused(&report) != expected.map_or(&[][..], |(_, _, rules)| rules) {
                 wrong.push(format!("{name} {place}: {:#?}", report.refused));
             }
-            if !report.warnings.is_empty() || !report.not_checked.is_empty() {
-                println!("{name} {place}: warned {:?}", warned(&report));
-                for warning in &report.warnings {
-                    println!("    {}", warning.message);
-                }
-                for n in &report.not_checked {
-                    println!("    {n:?}");
-                }
-            }
+            let unexpected = warned(&report).into_iter().filter(|rule| !is_known(&name, rule));
+            wrong.extend(unexpected.map(|rule| format!("{name} {place}: warned of {rule}")));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -44,7 +44,8 @@ fn with_facts(table: &Table, change: impl FnOnce(&mut Facts<'_>), levels: &Level
     let snapshot = table.metadata.current_snapshot().unwrap();
     let cache = new_cache();
     let source = Source::new(&table.objects, &cache);
-    let context = Context { source: &source, levels, table: &table.metadata, snapshot, format_version: 3 };
+    let context =
+        Context { source: &source, levels, table: &table.metadata, snapshot, format_version: 3, thrifty: true };
     let mut gathered: Gathered<'_> = block_on(gather(&context)).unwrap();
     change(gathered.facts.as_mut().unwrap());
     let mut report = Report::default();
@@ -394,7 +395,7 @@ fn every_rule_is_tested() {
         let case = json(&entry.unwrap().path().join("case.json"));
         tested.extend(case["code"].as_str().map(str::to_owned));
     }
-    // Tests of their own in `commits`, here above, in `gather`, and in `at_rest`.
+    // Tests of their own in `commits`, in `cost`, in `at_rest`, and here above.
     let elsewhere = [
         "puffin-entries-overlap",
         "removed-schema-in-use",

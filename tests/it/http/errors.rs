@@ -1,8 +1,10 @@
 //! Every error is Iceberg's JSON, whatever went wrong.
 
-use crate::support::server::{Server, Setting, on_both_servers};
+use crate::support::server::{Server, Setting, on_both_servers, schema};
 use reqwest::Method;
 use serde_json::json;
+use std::fs;
+use std::path::Path;
 
 on_both_servers!(nothing_is_served_there, malformed_bodies_are_400s, names_that_are_none_are_400s);
 
@@ -62,4 +64,27 @@ async fn the_default_limit_is_far_over_axums() {
     let server = Server::start(Setting::Local).await;
     let big = json!({"namespace": ["x"], "properties": {"p": "x".repeat(8 * 1024 * 1024)}});
     server.post("/namespaces", big).await.expect(200);
+}
+
+#[tokio::test]
+async fn a_create_without_its_store_is_to_be_sent_again() {
+    let server = Server::start(Setting::Local).await;
+    server.namespace().await;
+    server.table("t", 2).await;
+    // What a dropped table left behind has the server look for its files.
+    server.delete("/namespaces/ns/tables/t").await.expect(204);
+    let folder = Path::new(server.warehouse.trim_start_matches("file://"));
+    let away = folder.with_extension("away");
+    fs::rename(folder, &away).unwrap();
+    fs::write(folder, "a file where the warehouse was").unwrap();
+    let body = json!({"name": "t", "schema": schema()});
+    for name in ["t", "new"] {
+        let body = json!({"name": name, "schema": schema()});
+        let reply = server.post("/namespaces/ns/tables", body).await;
+        reply.error(503, "ServiceUnavailableException");
+        assert_eq!(reply.headers["retry-after"], "1");
+    }
+    fs::remove_file(folder).unwrap();
+    fs::rename(&away, folder).unwrap();
+    server.post("/namespaces/ns/tables", body).await.expect(200);
 }

@@ -12,3 +12,4 @@ mod tables;
 mod transactions;
 mod views;
 mod warehouses;
+mod wire;

@@ -225,3 +225,24 @@ async fn locations_can_be_made_unique() {
     let location = server.table("t", 2).await["metadata"]["location"].as_str().unwrap().to_owned();
     assert!(location.starts_with(&format!("{}/ns/t-", server.warehouse)), "{location}");
 }
+
+#[tokio::test]
+async fn a_lost_file_is_noticed_at_once_where_that_is_asked_for() {
+    for verify in [false, true] {
+        let server =
+            Server::start_with(Setting::Local, |settings| settings.verify_metadata_on_load = Some(verify)).await;
+        server.namespace().await;
+        let file = server.table("t", 2).await["metadata-location"].as_str().unwrap().to_owned();
+        let path = "/iceberg/v1/namespaces/ns/tables/t";
+        let tag = server.send(Method::GET, path, None, &[]).await.headers["etag"].to_str().unwrap().to_owned();
+        server.app.storage.delete(&file).await.unwrap();
+        let again = server.send(Method::GET, path, None, &[("if-none-match", &tag)]).await;
+        if verify {
+            let message = again.error(404, "NotFoundException");
+            assert_eq!(message, format!("Failed to open input stream for file: {file}"));
+        } else {
+            assert_eq!(again.status.as_u16(), 304);
+            server.send(Method::GET, path, None, &[]).await.expect(200);
+        }
+    }
+}

@@ -6,6 +6,7 @@ use std::io::Read;
 
 on_both_servers!(
     the_life_of_a_view,
+    what_spark_sends_is_taken,
     tables_and_views_share_their_names,
     a_view_is_no_table_and_a_table_no_view,
     a_missing_namespace_has_no_views,
@@ -73,6 +74,29 @@ async fn the_life_of_a_view(server: Server) {
     server.delete("/namespaces/ns/views/w").await.error(404, "NoSuchViewException");
     assert_eq!(server.head("/namespaces/ns/views/w").await.status.as_u16(), 404);
     server.delete("/namespaces/ns").await.expect(204);
+}
+
+/// Recorded from Spark 3.5.8 with Iceberg 1.10.2: its column ids begin with 0, its default namespace is empty.
+async fn what_spark_sends_is_taken(server: Server) {
+    server.namespace().await;
+    let body = json!({
+        "name": "v11",
+        "view-version": {
+            "version-id": 1, "timestamp-ms": 1_795_975_635_076_i64, "schema-id": 0,
+            "summary": {"engine-version": "3.5.8", "app-id": "local-1795975534436", "engine-name": "spark"},
+            "default-namespace": [],
+            "representations": [{"type": "sql", "sql": "SELECT id FROM lk.dv.t WHERE id > 10", "dialect": "spark"}]
+        },
+        "schema": {"type": "struct", "schema-id": 0, "fields": [
+            {"id": 0, "name": "id", "required": false, "type": "long"}
+        ]},
+        "properties": {"create_engine_version": "Spark 3.5.8", "spark.query-column-names": "id"}
+    });
+    let made = server.post("/namespaces/ns/views", body.clone()).await.expect(200);
+    let metadata = &made["metadata"];
+    assert_eq!(metadata["schemas"], json!([body["schema"]]));
+    assert_eq!(metadata["versions"], json!([body["view-version"]]));
+    assert_eq!(metadata["properties"], body["properties"]);
 }
 
 async fn tables_and_views_share_their_names(server: Server) {

@@ -193,6 +193,7 @@ fn local() -> (Settings, Places) {
         listen: Some("127.0.0.1:0".into()),
         database_url: Some(format!("sqlite://{}", folder.path().join("test.db").display())),
         warehouse: vec![format!("lake=file://{}", folder.path().join("lake").display())],
+        task_interval_s: Some(0),
         ..Settings::default()
     };
     (settings, Places { _folder: Some(folder), ..Places::default() })
@@ -205,6 +206,7 @@ async fn production() -> (Settings, Places) {
         database_url: Some(database.url().to_owned()),
         warehouse: vec![format!("lake={}", bucket.uri())],
         gcs_endpoint: Some(bucket.server().to_owned()),
+        task_interval_s: Some(0),
         ..Settings::default()
     };
     (settings, Places { _database: Some(database), _bucket: Some(bucket), ..Places::default() })

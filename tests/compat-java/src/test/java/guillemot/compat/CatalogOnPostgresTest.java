@@ -1,0 +1,4 @@
+package guillemot.compat;
+
+/** The same on a server that keeps its state in Postgres. */
+class CatalogOnPostgresTest extends CatalogTest {}

@@ -1,0 +1,61 @@
+package guillemot.compat;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Map;
+import org.apache.iceberg.catalog.Catalog;
+import org.apache.iceberg.rest.RESTCatalog;
+import org.apache.iceberg.view.ViewCatalogTests;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestInstance.Lifecycle;
+
+/** Iceberg's tests of a catalog of views. */
+@TestInstance(Lifecycle.PER_CLASS)
+class ViewTest extends ViewCatalogTests<RESTCatalog> {
+  private RESTCatalog catalog;
+
+  @BeforeAll
+  void connect() {
+    catalog = Live.suite(getClass(), Map.of());
+    assertThat(catalog.listNamespaces()).as("the server is a fresh one").isEmpty();
+  }
+
+  @AfterAll
+  void close() throws Exception {
+    catalog.close();
+  }
+
+  @BeforeEach
+  void empty() {
+    Live.empty(catalog);
+  }
+
+  @Override
+  protected RESTCatalog catalog() {
+    return catalog;
+  }
+
+  @Override
+  protected Catalog tableCatalog() {
+    return catalog;
+  }
+
+  @Override
+  protected boolean requiresNamespaceCreate() {
+    return true;
+  }
+
+  @Override
+  protected boolean supportsServerSideRetry() {
+    return true;
+  }
+
+  // A namespace has at least one level: no client of the REST protocol can name another.
+  @Override
+  protected boolean supportsEmptyNamespace() {
+    return false;
+  }
+}
