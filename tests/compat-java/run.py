@@ -14,12 +14,12 @@ import sys
 import xml.etree.ElementTree
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from env import guillemot, process
 from env.cache import PROJECT
 
+HERE = Path(__file__).resolve().parent
 TARGET = PROJECT / "target" / "compat-java"
 
 # Each class, and what its server is started with besides the folder of the tests' tables.
@@ -44,7 +44,8 @@ EMPTY_NAMESPACE = {
     "listTablesInEmptyNamespace",
     "listViewsInEmptyNamespace",
 }
-EXCLUDED = EMPTY_NAMESPACE
+# Until the server keeps idempotency keys, which the test sees from `/v1/config`.
+EXCLUDED = EMPTY_NAMESPACE | {"aMutationThatIsSentTwiceHappensOnce"}
 
 
 def main(arguments):
