@@ -8,6 +8,7 @@ mod config;
 mod error;
 mod gcs_emulator;
 mod location;
+mod mapped;
 mod scoped;
 mod stores;
 
@@ -26,6 +27,7 @@ use object_store::{ObjectStore, ObjectStoreExt, PutMode};
 pub use config::StorageConfig;
 pub use error::{Error, Source};
 pub use location::{Location, Scheme, segment};
+pub use mapped::Mapped;
 pub use scoped::Scoped;
 use stores::Stores;
 
