@@ -236,7 +236,9 @@ def test_killed_servers_answer_each_key_once_and_leave_no_file(database, tmp_pat
     named = {Path(location).name for location in [*log, loaded["metadata-location"]]}
     orphans = {file.name for file in folder.iterdir()} - named
     repeated, refused = sum(s.repeated for s in setters), sum(s.refused for s in setters)
-    print(f"{kills} kills, {len(acknowledged)} commits, {repeated} sent again, {refused} refused, {len(orphans)} orphans")
+    print(
+        f"{kills} kills, {len(acknowledged)} commits, {repeated} sent again, {refused} refused, {len(orphans)} orphans"
+    )
     assert repeated, "no commit was ever in doubt"
     for one in running:
         one.__exit__(None, None, None)
@@ -262,4 +264,3 @@ def test_a_server_that_is_asked_to_stop_gives_its_work_back(database, tmp_path):
     with psycopg.connect(database, autocommit=True) as connection:
         held = connection.execute("SELECT id, state FROM tasks WHERE state = 'running'").fetchall()
         assert held == [], "no lease of ten minutes is left behind"
-

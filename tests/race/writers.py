@@ -10,6 +10,7 @@ import urllib.parse
 NAMESPACE, TABLE = "race", "t"
 PATH = f"/v1/namespaces/{NAMESPACE}/tables/{TABLE}"
 
+
 class Outcome:
     """What the writers were told."""
 
