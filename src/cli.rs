@@ -1,5 +1,7 @@
 //! The subcommands.
 
+mod tools;
+
 use crate::app::{App, WarehouseSettings};
 use crate::commit::{self, NewWarehouse, WarehouseChange};
 use crate::config::{Config, Settings};
@@ -40,6 +42,8 @@ enum Command {
     Openapi,
     /// Print the rules of validation as a page
     Rules,
+    #[command(flatten)]
+    Tool(tools::Tool),
     /// Manage warehouses in the database
     Warehouse {
         #[command(subcommand)]
@@ -78,7 +82,7 @@ enum WarehouseCommand {
 /// Runs the command that the arguments name. Errors go to standard error, with their causes.
 pub async fn run(cli: Cli) -> ExitCode {
     match try_run(cli).await {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             // Standard error may be closed; there is nobody left to tell then.
             let _ = writeln!(std::io::stderr(), "guillemot: {}", chain(error.as_ref()));
@@ -89,10 +93,17 @@ pub async fn run(cli: Cli) -> ExitCode {
 
 type AnyError = Box<dyn std::error::Error>;
 
-async fn try_run(cli: Cli) -> Result<(), AnyError> {
+async fn try_run(cli: Cli) -> Result<ExitCode, AnyError> {
     let file = cli.config.as_deref().map(Settings::from_file).transpose()?;
     let config = cli.settings.or(file.unwrap_or_default()).resolve()?;
     match cli.command.unwrap_or(Command::Serve) {
+        Command::Tool(tool) => Ok(tools::run(tool, config).await),
+        command => run_command(command, config).await.map(|()| ExitCode::SUCCESS),
+    }
+}
+
+async fn run_command(command: Command, config: Config) -> Result<(), AnyError> {
+    match command {
         Command::Serve => serve(config).await,
         Command::Migrate => {
             server::open_database(&config).await?.close().await;
@@ -103,6 +114,7 @@ async fn try_run(cli: Cli) -> Result<(), AnyError> {
         Command::Openapi => print(&api::openapi_json()),
         Command::Rules => print(&validate::rules_page()),
         Command::Warehouse { command } => warehouse(config, command).await,
+        Command::Tool(_) => Ok(()),
     }
 }
 

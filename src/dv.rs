@@ -9,11 +9,14 @@
 //! and the headers of each bitmap are walked here (counts, order of keys, offsets, cardinalities, exact consumption),
 //! and the containers are decoded by `roaring`'s checked reader. Only then is a vector accepted.
 
+mod shape;
 #[cfg(test)]
 mod tests;
 mod walk;
 
 use roaring::RoaringBitmap;
+
+pub use shape::{BitmapShape, ContainerKind, ContainerShape};
 
 /// The smallest vector: length, magic, a count of 0, CRC.
 pub const SMALLEST_BYTES: u64 = 20;

@@ -105,7 +105,8 @@ pub async fn open_database(config: &Config) -> Result<Db, Error> {
     Ok(db)
 }
 
-fn storage_config(config: &Config) -> StorageConfig {
+/// The settings of storage among those of the server.
+pub(crate) fn storage_config(config: &Config) -> StorageConfig {
     StorageConfig {
         gcs_endpoint: config.gcs_endpoint.clone(),
         gcs_public_endpoint: config.gcs_public_endpoint.clone(),

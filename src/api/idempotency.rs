@@ -29,12 +29,36 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use sha2::{Digest, Sha256};
 use std::convert::Infallible;
+use utoipa::openapi::path::{ParameterBuilder, ParameterIn};
+use utoipa::openapi::{ObjectBuilder, OpenApi, Required, schema};
 use uuid::{Uuid, Variant};
 
 const HEADER: &str = "idempotency-key";
 
 /// Refusals with larger bodies are not kept, in bytes. To judge such a request again harms nobody: it changed nothing.
 const MAX_REFUSAL: usize = 1024 * 1024;
+
+/// Operations of the catalog that are sent by POST and change nothing that a repetition would change again.
+const EXEMPT: [&str; 1] = ["reportMetrics"];
+
+/// Adds the header to every operation that takes part.
+pub(super) fn describe(document: &mut OpenApi) {
+    let of_the_catalog = document.paths.paths.iter_mut().filter(|(path, _)| path.starts_with("/iceberg/"));
+    for operation in of_the_catalog.flat_map(|(_, item)| item.post.iter_mut().chain(&mut item.delete)) {
+        if operation.operation_id.as_deref().is_some_and(|id| EXEMPT.contains(&id)) {
+            continue;
+        }
+        let header = ParameterBuilder::new()
+            .name("Idempotency-Key")
+            .parameter_in(ParameterIn::Header)
+            .required(Required::False)
+            .description(Some(
+                "a UUIDv7: a request that repeats it is answered as the first one was, and not run again",
+            ))
+            .schema(Some(ObjectBuilder::new().schema_type(schema::Type::String).build()));
+        operation.parameters.get_or_insert_default().push(header.build().into());
+    }
+}
 
 impl FromRequestParts<App> for Once {
     type Rejection = Infallible;
@@ -51,21 +75,21 @@ pub(super) async fn guard(State(app): State<App>, request: Request, next: Next) 
     if !changes || !of_the_catalog || !request.headers().contains_key(HEADER) {
         return Ok(next.run(request).await);
     }
-    let id = key_of(request.headers())?;
+    let (parts, body) = request.into_parts();
+    // Before anything is refused, or the connection would be closed on a client that is still sending.
+    let Body(content) = read_body(body, app.config.max_body_bytes).await?;
+    let key = Key { id: key_of(&parts.headers)?, request: fingerprint(&parts, &content) };
+    let request = Request::from_parts(parts, body::Body::from(content));
     let at = app.clone();
     // A client that goes away must not keep the answer from being kept.
-    app.finish(async move { once(&at, id, request, next).await }).await
+    app.finish(async move { once(&at, key, request, next).await }).await
 }
 
-async fn once(app: &App, id: String, request: Request, next: Next) -> Result<Response, Error> {
-    let (parts, body) = request.into_parts();
-    let Body(content) = read_body(body, app.config.max_body_bytes).await?;
-    let key = Key { request: fingerprint(&parts, &content), id };
+async fn once(app: &App, key: Key, mut request: Request, next: Next) -> Result<Response, Error> {
     let _turn = app.keys.turn(&key.id).await;
     if let Some(response) = known(app, &key).await? {
         return Ok(response);
     }
-    let mut request = Request::from_parts(parts, body::Body::from(content));
     request.extensions_mut().insert(Once::under(key.clone()));
     let response = next.run(request).await;
     let status = response.status();

@@ -97,7 +97,9 @@ fn routes() -> OpenApiRouter<App> {
 
 /// Our OpenAPI document as pretty JSON, ending in a line feed.
 pub fn openapi_json() -> String {
-    let mut json = routes().into_openapi().to_pretty_json().unwrap_or_default();
+    let mut document = routes().into_openapi();
+    idempotency::describe(&mut document);
+    let mut json = document.to_pretty_json().unwrap_or_default();
     json.push('\n');
     json
 }

@@ -40,7 +40,9 @@ impl Owned {
         had: impl Iterator<Item = &'a str>,
         allowed: &[Location],
     ) -> Self {
-        let is_path = |key: &str| key.starts_with("write.") && key.ends_with(".path");
+        // Property names, not file names: their letters count.
+        let is_path =
+            |key: &str| key.strip_prefix("write.").is_some_and(|rest| rest.rsplit('.').next() == Some("path"));
         let paths = metadata.properties.iter().filter(|(key, _)| is_path(key)).map(|(_, path)| path.as_str());
         // What is no location holds no file that could be deleted.
         let parse = |place| Location::parse(place).ok();

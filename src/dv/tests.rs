@@ -267,3 +267,16 @@ proptest! {
         prop_assert!(read.positions().map(low).eq(values));
     }
 }
+
+#[test]
+fn the_shape_of_a_vector_is_told() {
+    let (vector, bitmaps) = DeletionVector::parse_with_shape(&blob(&vector(&rich()))).unwrap();
+    assert_eq!(bitmaps.iter().map(|bitmap| bitmap.key).collect::<Vec<_>>(), [0, 1]);
+    let kinds: Vec<_> = bitmaps[0].containers.iter().map(|container| container.kind).collect();
+    let expected = [ContainerKind::Array, ContainerKind::Run(1), ContainerKind::Bitmap, ContainerKind::Run(1)];
+    assert_eq!(kinds, expected);
+    let all = bitmaps.iter().flat_map(|bitmap| &bitmap.containers);
+    assert_eq!(all.map(|container| u64::from(container.cardinality)).sum::<u64>(), vector.cardinality());
+    assert!(DeletionVector::parse_with_shape(&bytes(EMPTY)).unwrap().1.is_empty());
+    assert_eq!(DeletionVector::parse_with_shape(b"").unwrap_err().code(), "dv-too-short");
+}

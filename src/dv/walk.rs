@@ -7,7 +7,7 @@
 
 use roaring::RoaringBitmap;
 
-use super::ParseError;
+use super::{ContainerKind, ContainerShape, ParseError};
 
 const COOKIE_NO_RUNS: u32 = 12_346;
 const COOKIE_RUNS: u32 = 12_347;
@@ -39,6 +39,27 @@ pub(super) fn bitmap(blob: &[u8], start: usize, end: usize) -> Result<(RoaringBi
         Ok(bitmap) => Ok((bitmap, at)),
         Err(fault) => Err(locate(&headers, end, &fault.to_string())),
     }
+}
+
+/// The containers of a bitmap that [`bitmap`] accepts, and where it ends.
+pub(super) fn containers(blob: &[u8], start: usize, end: usize) -> Result<(Vec<ContainerShape>, usize), ParseError> {
+    let headers = Headers::read(blob, start, end)?;
+    let mut at = headers.containers_start;
+    let mut shapes = Vec::with_capacity(headers.containers);
+    for index in 0..headers.containers {
+        let container = headers.container(index, end)?;
+        let kind = if container.runs {
+            ContainerKind::Run(u16_at(blob, at, end, "a run count")?.into())
+        } else if container.cardinality <= MOST_ARRAY_VALUES {
+            ContainerKind::Array
+        } else {
+            ContainerKind::Bitmap
+        };
+        let Container { key, cardinality, .. } = container;
+        shapes.push(ContainerShape { key, kind, cardinality, offset: at as u64 });
+        at = container.end(blob, at, end)?;
+    }
+    Ok((shapes, at))
 }
 
 /// Where the parts of a bitmap's header are.

@@ -1,5 +1,6 @@
 //! Manifests (spec: "Manifests", "Data file fields").
 
+use super::bounds;
 use super::container::Container;
 use super::cursor::{Cursor, Fault};
 use super::details::{DETAIL_COLUMNS, Details};
@@ -61,6 +62,9 @@ pub struct DataFile {
     pub content_offset: Option<i64>,
     /// The length of a deletion vector, in bytes (145).
     pub content_size_in_bytes: Option<i64>,
+    /// The only data file that the bounds of a position delete file name (125, 128): how writers said it before
+    /// format version 3.
+    pub path_in_bounds: Option<Box<str>>,
     /// Whether key metadata is present (131): the file is encrypted.
     pub encrypted: bool,
     /// What [`Manifest::parse`] passes over.
@@ -119,6 +123,11 @@ impl DataFile {
     /// Whether the file is a deletion vector: position deletes in a Puffin file.
     pub fn is_deletion_vector(&self) -> bool {
         self.content == FileContent::PositionDeletes && self.file_format == FileFormat::Puffin
+    }
+
+    /// The only data file that a position delete file applies to, if it says so in one way or the other.
+    pub fn only_data_file(&self) -> Option<&str> {
+        self.referenced_data_file.as_deref().or(self.path_in_bounds.as_deref())
     }
 }
 
@@ -222,6 +231,7 @@ impl<'t> EntryReader<'t> {
         let mut row = DataFile::unset();
         let (mut path, mut format, mut records, mut size) = (None, None, None, None);
         let mut details = self.with_details.then(Box::<Details>::default);
+        let (mut lower, mut upper) = (None, None);
         for (id, of) in &self.data_file.fields {
             match *id {
                 Some(CONTENT) => row.content = FileContent::from(cursor.optional_int(of)?.unwrap_or(0)),
@@ -243,6 +253,13 @@ impl<'t> EntryReader<'t> {
                 Some(REFERENCED_DATA_FILE) => row.referenced_data_file = cursor.optional_text(of)?.map(Into::into),
                 Some(CONTENT_OFFSET) => row.content_offset = cursor.optional_long(of)?,
                 Some(CONTENT_SIZE) => row.content_size_in_bytes = cursor.optional_long(of)?,
+                // With details the bounds are kept whole, for readers that want more than a path.
+                Some(LOWER_BOUNDS) if details.is_none() && row.deletes_positions() => {
+                    lower = bounds::of_file_path(cursor, of)?;
+                }
+                Some(UPPER_BOUNDS) if details.is_none() && row.deletes_positions() => {
+                    upper = bounds::of_file_path(cursor, of)?;
+                }
                 other => match &mut details {
                     Some(details) => details.read(other, cursor, of)?,
                     None => cursor.skip(of)?,
@@ -254,6 +271,7 @@ impl<'t> EntryReader<'t> {
         row.file_format = FileFormat::from(format.ok_or_else(|| null("file_format"))?);
         row.record_count = records.ok_or_else(|| null("record_count"))?;
         row.file_size_in_bytes = size.ok_or_else(|| null("file_size_in_bytes"))?;
+        row.path_in_bounds = lower.filter(|lower| upper.as_ref() == Some(lower));
         Ok(row)
     }
 
@@ -296,6 +314,10 @@ fn null(column: &str) -> Fault {
 }
 
 impl DataFile {
+    fn deletes_positions(&self) -> bool {
+        self.content == FileContent::PositionDeletes
+    }
+
     fn unset() -> Self {
         Self {
             content: FileContent::Data,
@@ -310,6 +332,7 @@ impl DataFile {
             referenced_data_file: None,
             content_offset: None,
             content_size_in_bytes: None,
+            path_in_bounds: None,
             encrypted: false,
             details: None,
         }
@@ -356,6 +379,8 @@ const FILE_FORMAT: i32 = 101;
 const PARTITION: i32 = 102;
 const RECORD_COUNT: i32 = 103;
 const FILE_SIZE: i32 = 104;
+const LOWER_BOUNDS: i32 = 125;
+const UPPER_BOUNDS: i32 = 128;
 const KEY_METADATA: i32 = 131;
 const CONTENT: i32 = 134;
 const EQUALITY_IDS: i32 = 135;
@@ -380,6 +405,8 @@ const DATA_FILE_COLUMNS: &[Column] = &[
     column(PARTITION, &["partition"], Shape::Record, false),
     column(RECORD_COUNT, &["record_count"], Shape::Integer, true),
     column(FILE_SIZE, &["file_size_in_bytes"], Shape::Integer, true),
+    column(LOWER_BOUNDS, &["lower_bounds"], Shape::Any, false),
+    column(UPPER_BOUNDS, &["upper_bounds"], Shape::Any, false),
     column(KEY_METADATA, &["key_metadata"], Shape::Bytes, false),
     column(EQUALITY_IDS, &["equality_ids"], Shape::Array, false),
     column(SORT_ORDER_ID, &["sort_order_id"], Shape::Integer, false),

@@ -7,7 +7,7 @@ use super::schema::Type;
 use super::{Limits, Metadata, ParseError};
 
 /// The manifests of one snapshot.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ManifestList {
     /// The file's key-value pairs: `snapshot-id`, `sequence-number`, ... as far as the writer gave them.
     pub metadata: Metadata,

@@ -8,6 +8,7 @@
 //! Input is hostile. No length or count in a file is believed before it is compared with the bytes that are left,
 //! what a block may decompress to is bounded by [`Limits`], and no byte sequence makes these readers panic.
 
+mod bounds;
 mod codec;
 mod container;
 mod cursor;
@@ -26,6 +27,30 @@ pub use details::{Bounds, Counts, Details};
 pub use entry::{DataFile, FileContent, FileFormat, Manifest, ManifestEntry, Status, live_files};
 pub use list::{FieldSummary, ManifestContent, ManifestFile, ManifestList};
 pub use partition::{Kind, Partition, PartitionColumn, Value};
+
+/// Which of the two a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileKind {
+    /// A manifest list.
+    List,
+    /// A manifest.
+    Manifest,
+}
+
+/// Tells a manifest list from a manifest, by the columns of its schema.
+pub fn kind_of(bytes: &[u8]) -> Result<FileKind, ParseError> {
+    let file = container::Container::open(bytes)?;
+    let fields = layout::record_fields(&file.schema, &file, "a manifest list or a manifest")?;
+    let has = |id: i32, name: &str| fields.iter().any(|field| field.id == Some(id) || field.name == name);
+    if has(500, "manifest_path") {
+        Ok(FileKind::List)
+    } else if has(2, "data_file") {
+        Ok(FileKind::Manifest)
+    } else {
+        let expected = "the columns of a manifest list (500) or of a manifest (2)";
+        Err(ParseError::new(file.header_offset, expected, "neither"))
+    }
+}
 
 /// The key-value pairs of an Avro header (`schema`, `partition-spec-id`, `snapshot-id`, ...), `avro.*` included.
 pub type Metadata = BTreeMap<String, String>;

@@ -8,6 +8,7 @@ pub mod create;
 pub mod default_value;
 pub mod encryption;
 pub mod error;
+pub mod file;
 #[cfg(test)]
 mod golden;
 pub mod history;

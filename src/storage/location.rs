@@ -103,6 +103,20 @@ impl Location {
         }
     }
 
+    /// The same place under `to` instead of under `from`; none if it is not under `from`.
+    pub(super) fn moved(&self, from: &Self, to: &Self) -> Option<Self> {
+        if !self.is_under(from) {
+            return None;
+        }
+        let rest = self.key.strip_prefix(&from.key)?.trim_start_matches('/');
+        let key = match (to.key.as_str(), rest) {
+            ("", rest) => rest.to_owned(),
+            (base, "") => base.to_owned(),
+            (base, rest) => format!("{base}/{rest}"),
+        };
+        Some(Self { key, ..to.clone() })
+    }
+
     /// The place of this name in this place: the name becomes one [`segment`].
     ///
     /// # Errors

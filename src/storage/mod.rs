@@ -8,11 +8,13 @@ mod config;
 mod error;
 mod gcs_emulator;
 mod location;
+mod mapped;
 mod scoped;
 mod stores;
 
 use std::collections::BTreeMap;
 use std::future::Future;
+use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,6 +27,7 @@ use object_store::{ObjectStore, ObjectStoreExt, PutMode};
 pub use config::StorageConfig;
 pub use error::{Error, Source};
 pub use location::{Location, Scheme, segment};
+pub use mapped::Mapped;
 pub use scoped::Scoped;
 use stores::Stores;
 
@@ -123,6 +126,23 @@ impl Storage {
             }
         })
         .await
+    }
+
+    /// Deletes what a write of this object left behind when it was cut off. Only the local file system has such
+    /// remains: the file that was to get the object's name, under that name with `#1`, `#2`, … at its end.
+    pub async fn delete_remains(&self, location: &str) -> Result<(), Error> {
+        let parsed = Location::parse(location)?;
+        if parsed.scheme() != Scheme::File {
+            return Ok(());
+        }
+        for number in 1.. {
+            match tokio::fs::remove_file(format!("/{}#{number}", parsed.key())).await {
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound => break,
+                Err(error) => return Err(Error::unavailable(location, error)),
+            }
+        }
+        Ok(())
     }
 
     /// Whether any object lies in this place.

@@ -102,7 +102,8 @@ async fn try_delete(app: &App, file: &LooseFile) -> Result<(), String> {
         // Cannot be. But this is the one file that must not go.
         return Err(format!("{} is a table's metadata file after all", file.location));
     }
-    app.storage.delete(&file.location).await.map_err(|error| chain(&error))
+    app.storage.delete(&file.location).await.map_err(|error| chain(&error))?;
+    app.storage.delete_remains(&file.location).await.map_err(|error| chain(&error))
 }
 
 /// The time so long ago, epoch milliseconds.

@@ -158,6 +158,7 @@ fn entry_bytes(entry: &ManifestEntry) -> usize {
     size_of::<ManifestEntry>()
         + file.file_path.len()
         + file.referenced_data_file.as_ref().map_or(0, |path| path.len())
+        + file.path_in_bounds.as_ref().map_or(0, |path| path.len())
         + file.equality_ids.as_ref().map_or(0, |ids| 4 * ids.len())
         + file.partition.size_bytes()
 }

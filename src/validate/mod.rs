@@ -9,6 +9,7 @@
 //! what was gathered ([`catalogue`] lists them all). A rule is passed, broken (refused or warned about, by its
 //! [`Level`]), or not checked, with the reason; nothing is skipped silently.
 
+pub mod at_rest;
 mod cache;
 mod facts;
 mod gather;
@@ -70,28 +71,6 @@ pub async fn snapshots<R: ReadBytes>(
     }
     if report.refused.is_empty() {
         source.keep().await;
-    }
-    Ok(report)
-}
-
-/// Judges everything that is live in one snapshot of a table, whoever wrote it and through whichever catalog: its
-/// manifest list, that its manifests can be read, and every deletion vector. Reads all of it, however much that is.
-///
-/// # Errors
-/// [`Unavailable`] if storage did not answer.
-pub async fn table<R: ReadBytes>(
-    reader: &R,
-    cache: &Cache,
-    levels: &Levels,
-    table: &TableMetadata,
-    snapshot_id: i64,
-) -> Result<Report, Unavailable> {
-    let source = Source::new(reader, cache);
-    let mut report = Report::default();
-    if let Some(snapshot) = table.snapshot(snapshot_id) {
-        let format_version = table.format_version;
-        let context = Context { source: &source, levels, table, snapshot, format_version, thrifty: false };
-        rules::check(gather::whole(&context).await?, levels, &mut report);
     }
     Ok(report)
 }

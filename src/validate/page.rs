@@ -42,5 +42,6 @@ fn reads(reads: Reads) -> &'static str {
         Reads::PuffinFooter => "Puffin footers",
         Reads::Vector => "new vectors",
         Reads::PreviousVector => "replaced vectors",
+        Reads::WholeTable => "everything (`guillemot verify`)",
     }
 }

@@ -21,6 +21,7 @@ STEPS = {
         "ruff": "ruff check tests examples",
         "ruff format": "ruff format --check tests examples",
         "hadolint": "hadolint Dockerfile",
+        "docs": "python -m pytest -q tests/docs",
         "cargo-deny": "cargo-deny --offline --locked check bans licenses sources",
     },
     "test": {
@@ -28,7 +29,7 @@ STEPS = {
         "cargo test": "cargo test --locked --no-fail-fast",
         "verdicts": "python tests/verdicts/verdicts.py --failures",
         "race": "python -m pytest -q -s tests/race",
-        "compose, docs": "python -m pytest -q tests/compose tests/docs",
+        "compose": "python -m pytest -q tests/compose",
         "engines": "python -m pytest -q tests/engines",
         "compat": COMPAT,
     },

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Module, and the modules of this crate that it may use besides itself.
-const MAY_USE: [(&str, &[&str]); 18] = [
+const MAY_USE: [(&str, &[&str]); 20] = [
     // The pure core: bytes and values in, values out.
     ("spec", &[]),
     ("manifest", &["spec"]),
@@ -12,6 +12,7 @@ const MAY_USE: [(&str, &[&str]); 18] = [
     ("dv", &["puffin"]),
     ("validate", &["spec", "manifest", "puffin", "dv"]),
     ("plan", &["spec", "manifest", "validate"]),
+    ("inspect", &["spec", "manifest", "puffin", "dv", "validate"]),
     // The shell.
     ("clock", &[]),
     ("config", &[]),
@@ -22,16 +23,20 @@ const MAY_USE: [(&str, &[&str]); 18] = [
     ("commit", &["app", "plan", "validate", "store", "storage", "spec"]),
     ("tasks", &["app", "commit", "store", "storage", "spec", "manifest", "validate", "telemetry"]),
     ("api", &["app", "commit", "plan", "store", "spec", "validate", "telemetry"]),
+    ("verify", &["spec", "storage", "validate", "inspect"]),
     (
         "server",
         &["api", "app", "clock", "commit", "config", "plan", "storage", "store", "tasks", "telemetry", "validate"],
     ),
-    ("cli", &["api", "app", "commit", "config", "server", "store", "telemetry", "validate"]),
+    (
+        "cli",
+        &["api", "app", "commit", "config", "inspect", "server", "storage", "store", "telemetry", "validate", "verify"],
+    ),
     ("main", &["cli"]),
 ];
 
 /// Crate, and the modules that may name it.
-const CRATES: [(&str, &[&str]); 9] = [
+const CRATES: [(&str, &[&str]); 10] = [
     ("sqlx", &["store"]),
     ("object_store", &["storage"]),
     ("axum", &["api", "server"]),
@@ -41,6 +46,7 @@ const CRATES: [(&str, &[&str]); 9] = [
     ("tokio", &["app", "cli", "commit", "server", "storage", "store", "tasks", "main"]),
     ("moka", &["app", "plan", "validate", "storage"]),
     ("clap", &["cli", "config", "main"]),
+    ("reqwest", &["verify"]),
 ];
 
 #[test]

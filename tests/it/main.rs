@@ -11,3 +11,4 @@ mod http;
 mod storage;
 mod store;
 mod support;
+mod tools;

@@ -12,7 +12,8 @@ import pytest
 
 from env.guillemot import Guillemot, postgres_database
 from env.rest import Rest
-from race.writers import NAMESPACE, TABLE, Outcome, Writer, empty_manifest_list
+from race import avro
+from race.writers import NAMESPACE, TABLE, Outcome, Writer
 
 WRITERS = 16
 SCHEMA = {"type": "struct", "fields": [{"id": 1, "name": "id", "required": False, "type": "long"}]}
@@ -33,7 +34,7 @@ def lake(tmp_path):
         rest.ensure_namespace([NAMESPACE])
         made = rest.call("POST", f"{rest.base}/namespaces/{NAMESPACE}/tables", {"name": TABLE, "schema": SCHEMA})
     manifest_list = f"{made['metadata']['location']}/metadata/empty.avro"
-    Path(manifest_list.removeprefix("file://")).write_bytes(empty_manifest_list())
+    Path(manifest_list.removeprefix("file://")).write_bytes(avro.manifest_list())
     return server, manifest_list
 
 

@@ -3,52 +3,12 @@
 import http.client
 import json
 import random
-import struct
 import threading
 import time
 import urllib.parse
 
 NAMESPACE, TABLE = "race", "t"
 PATH = f"/v1/namespaces/{NAMESPACE}/tables/{TABLE}"
-
-# Field ids of manifest_file that format version 2 requires, with their Avro types.
-FIELDS = {
-    "manifest_path": (500, "string"),
-    "manifest_length": (501, "long"),
-    "partition_spec_id": (502, "int"),
-    "content": (517, "int"),
-    "sequence_number": (515, "long"),
-    "min_sequence_number": (516, "long"),
-    "added_snapshot_id": (503, "long"),
-    "added_files_count": (504, "int"),
-    "existing_files_count": (505, "int"),
-    "deleted_files_count": (506, "int"),
-    "added_rows_count": (512, "long"),
-    "existing_rows_count": (513, "long"),
-    "deleted_rows_count": (514, "long"),
-}
-
-
-def empty_manifest_list():
-    """The bytes of an Avro file that lists no manifest."""
-    fields = [{"name": name, "type": kind, "field-id": number} for name, (number, kind) in FIELDS.items()]
-    schema = json.dumps({"type": "record", "name": "manifest_file", "fields": fields}).encode()
-    meta = {b"avro.schema": schema, b"avro.codec": b"null", b"format-version": b"2"}
-    pairs = b"".join(_bytes(key) + _bytes(value) for key, value in meta.items())
-    return b"Obj\x01" + _long(len(meta)) + pairs + _long(0) + struct.pack(">16s", b"no blocks follow")
-
-
-def _long(n):
-    """Zigzag and variable length, as Avro writes integers."""
-    n, out = (n << 1) ^ (n >> 63), bytearray()
-    while n > 0x7F:
-        out.append(n & 0x7F | 0x80)
-        n >>= 7
-    return bytes(out + bytes([n]))
-
-
-def _bytes(data):
-    return _long(len(data)) + data
 
 
 class Outcome:

@@ -16,18 +16,18 @@ use super::{Context, Notes};
 const MOST_MANIFESTS: usize = 2_000;
 const MOST_BYTES: i64 = 1 << 30;
 /// How many ancestors are searched for a data file that is not live.
-const MOST_ANCESTORS: usize = 100;
+pub(in crate::validate) const MOST_ANCESTORS: usize = 100;
 
 /// A data file that a delete refers to.
 #[derive(Debug, Clone)]
-pub(super) struct Wanted {
-    pub(super) path: Box<str>,
+pub(in crate::validate) struct Wanted {
+    pub(in crate::validate) path: Box<str>,
     /// Spec and partition of the delete, which should be the data file's.
-    pub(super) spec_id: i32,
-    pub(super) partition: Partition,
+    pub(in crate::validate) spec_id: i32,
+    pub(in crate::validate) partition: Partition,
     /// Whether it must be found wherever it is: for a delete that is new. Else it is enough to know whether it is live
     /// in the delete's own partition.
-    pub(super) thorough: bool,
+    pub(in crate::validate) thorough: bool,
 }
 
 /// Looks up data files by path.
@@ -47,6 +47,22 @@ pub(super) async fn find<R: ReadBytes>(
     search.in_manifests(&carried, true, &mut found, notes).await?;
     search.missing.retain(|_, wanted| wanted.thorough);
     search.in_manifests(&carried, false, &mut found, notes).await?;
+    search.in_ancestors(&mut found, notes).await?;
+    for wanted in search.missing.into_values() {
+        let state = if search.incomplete { DataFileState::NotSearched } else { DataFileState::Unknown };
+        found.insert(wanted.path, state);
+    }
+    Ok(found)
+}
+
+/// Looks up data files that are not live, by path, in the snapshot's history.
+pub(in crate::validate) async fn find_in_history<R: ReadBytes>(
+    context: &Context<'_, R>,
+    wanted: Vec<Wanted>,
+    notes: &mut Notes,
+) -> Result<HashMap<Box<str>, DataFileState>, Unavailable> {
+    let mut found = HashMap::new();
+    let mut search = Search::new(context, wanted);
     search.in_ancestors(&mut found, notes).await?;
     for wanted in search.missing.into_values() {
         let state = if search.incomplete { DataFileState::NotSearched } else { DataFileState::Unknown };

@@ -98,23 +98,6 @@ pub(super) async fn gather<R: ReadBytes>(
     Ok(())
 }
 
-/// Gathers every live vector as if it were added now.
-pub(super) async fn gather_all<R: ReadBytes>(
-    context: &Context<'_, R>,
-    facts: &mut Facts<'_>,
-    notes: &mut Notes,
-) -> Result<(), Unavailable> {
-    let files: Vec<&ManifestFile> = facts.list.manifests.iter().filter(|file| is_live_delete(file)).collect();
-    let all = read_deletes(context, &files, &["dv-*"], notes).await?;
-    let vectors: Vec<&Delete> = all.iter().filter(|delete| delete.file().is_deletion_vector()).collect();
-    let wanted = vectors.iter().filter_map(|delete| Some(delete.wanted(delete.referenced()?, true)));
-    let states = data_files::find(context, facts, wanted.collect(), notes).await?;
-    let found = vectors.iter().map(|delete| vector(delete, facts, &[], &states)).collect();
-    facts.duplicate_vectors = duplicates(&vectors, &[], &[]);
-    facts.vectors = found;
-    Ok(())
-}
-
 /// Live deletes of the parent's manifests that the new list does not carry.
 async fn dropped_deletes<R: ReadBytes>(
     context: &Context<'_, R>,

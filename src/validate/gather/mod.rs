@@ -6,6 +6,7 @@
 //! that it adds: the Puffin footer, the blob, and the vector it replaces. Each once, side by side, and what was read
 //! from manifests of the table is kept in the cache.
 
+mod at_rest;
 mod blobs;
 mod data_files;
 mod deletes;
@@ -15,7 +16,6 @@ mod puffins;
 mod removed;
 mod row_ids;
 mod source;
-mod whole;
 
 use std::sync::Arc;
 
@@ -28,13 +28,14 @@ use super::facts::{Facts, Failure, Gathered, History, NewManifest, Origin, Paren
 use super::levels::Levels;
 use super::read::{ReadBytes, Unavailable};
 use super::report::{Finding, NotChecked};
-pub(super) use data_files::admits;
+pub(super) use at_rest::{TOGETHER, Whole, read_list, read_replaced, whole_manifests};
+pub(super) use data_files::{MOST_ANCESTORS, Wanted, admits, find_in_history};
 pub(super) use origins::difference;
+pub(super) use puffins::gather as read_vectors;
 pub(super) use removed::removed;
 pub(super) use row_ids::is_assigned_now;
 pub(super) use source::Source;
 use source::{Kind, concurrently};
-pub(super) use whole::whole;
 
 /// How many things a report says were not checked; more are left out.
 const MOST_NOT_CHECKED: usize = 100;
@@ -74,6 +75,11 @@ impl Notes {
         }
     }
 
+    /// Faults and what was not checked.
+    pub(super) fn into_parts(self) -> (Vec<Failure>, Vec<NotChecked>) {
+        (self.failures, self.not_checked)
+    }
+
     fn gathered(self, facts: Option<Facts<'_>>) -> Gathered<'_> {
         Gathered { facts, failures: self.failures, not_checked: self.not_checked }
     }
@@ -88,23 +94,7 @@ pub(super) async fn gather<'a, R: ReadBytes>(context: &Context<'a, R>) -> Result
     let parent = parent_list(context, &mut notes).await?;
     let origins = origins::of(context, &list, &parent, &mut notes).await?;
     let manifests = new_manifests(context, &list, &origins, &mut notes).await?;
-    let mut facts = Facts { manifests, ..bare_facts(context, list_location, list, origins, parent) };
-    facts.row_ranges = row_ids::ranges(context, &facts, &mut notes).await?;
-    deletes::gather(context, &mut facts, &mut notes).await?;
-    puffins::gather(context, &mut facts.vectors, &mut notes).await?;
-    facts.history = history::gather(context, &facts, &mut notes).await?;
-    Ok(notes.gathered(Some(facts)))
-}
-
-/// What the manifest list alone says.
-fn bare_facts<'a, R>(
-    context: &Context<'a, R>,
-    list_location: &'a str,
-    list: Arc<ManifestList>,
-    origins: Vec<Origin>,
-    parent: Parent,
-) -> Facts<'a> {
-    Facts {
+    let mut facts = Facts {
         format_version: context.format_version,
         table: context.table,
         snapshot: context.snapshot,
@@ -112,14 +102,19 @@ fn bare_facts<'a, R>(
         list,
         origins,
         parent,
-        manifests: Vec::new(),
+        manifests,
         row_ranges: Vec::new(),
         vectors: Vec::new(),
         duplicate_vectors: Vec::new(),
         lost_deletes: Vec::new(),
         stale_deletes: Vec::new(),
         history: History::default(),
-    }
+    };
+    facts.row_ranges = row_ids::ranges(context, &facts, &mut notes).await?;
+    deletes::gather(context, &mut facts, &mut notes).await?;
+    puffins::gather(context, &mut facts.vectors, &mut notes).await?;
+    facts.history = history::gather(context, &facts, &mut notes).await?;
+    Ok(notes.gathered(Some(facts)))
 }
 
 async fn new_list<'a, R: ReadBytes>(

@@ -26,7 +26,7 @@ const TAIL_BYTES: u64 = 64 << 10;
 const LARGE_FILE: u64 = 32 << 20;
 
 /// Fills in `puffin`, `decoded` and what is lost of previous vectors.
-pub(super) async fn gather<R: ReadBytes>(
+pub(in crate::validate) async fn gather<R: ReadBytes>(
     context: &Context<'_, R>,
     vectors: &mut [Vector],
     notes: &mut Notes,

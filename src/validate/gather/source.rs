@@ -47,7 +47,7 @@ impl<'a, R: ReadBytes> Source<'a, R> {
         Self { reader, cache, fresh: Mutex::default(), limits: manifest::Limits::default() }
     }
 
-    pub(super) fn keys(&self) -> &PathKeys {
+    pub(in crate::validate) fn keys(&self) -> &PathKeys {
         self.cache.keys()
     }
 
@@ -86,6 +86,18 @@ impl<'a, R: ReadBytes> Source<'a, R> {
         let index = Index::of(&manifest, file, self.keys());
         self.remember(&file.manifest_path, Parsed::Manifest(Arc::new(index)));
         Ok(NewManifest { place, manifest: Arc::new(manifest), size })
+    }
+
+    /// A manifest that the table already has, whole, with its live files.
+    pub(super) async fn whole_manifest(
+        &self,
+        place: usize,
+        file: &ManifestFile,
+    ) -> Result<(NewManifest, Arc<Index>), Fault> {
+        let (manifest, size) = self.read_manifest(&file.manifest_path).await?;
+        let index = Arc::new(Index::of(&manifest, file, self.keys()));
+        self.cache.insert(&file.manifest_path, Parsed::Manifest(Arc::clone(&index))).await;
+        Ok((NewManifest { place, manifest: Arc::new(manifest), size }, index))
     }
 
     /// The live files of a manifest that the table already has.

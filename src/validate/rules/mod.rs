@@ -3,6 +3,7 @@
 //! A rule's id is what clients, logs, metrics, settings and documentation call it, so ids never change their meaning.
 //! `spec` below is the Iceberg table specification, `puffin-spec` the one of Puffin files.
 
+mod at_rest;
 mod carried;
 mod entries;
 mod files;
@@ -13,6 +14,7 @@ mod partitions;
 mod puffin;
 mod removed;
 mod row_ids;
+mod tally;
 mod vectors;
 
 use serde::Serialize;
@@ -24,6 +26,7 @@ use super::levels::{Level, Levels};
 use super::report::{Collected, Finding, Findings, Report};
 
 pub(super) use removed::{RemovedFacts, check as check_removed};
+pub(super) use tally::Tally;
 
 /// A rule, as it is documented.
 #[derive(Debug, Serialize)]
@@ -70,6 +73,8 @@ pub enum Reads {
     Vector,
     /// Blobs of replaced deletion vectors.
     PreviousVector,
+    /// Every manifest and every vector of a table at rest.
+    WholeTable,
 }
 
 /// How a rule is checked.
@@ -85,6 +90,8 @@ enum Check {
     Entry(fn(&EntryView<'_>, &mut Findings)),
     /// A look at each vector that the snapshot adds.
     Vector(fn(&Vector, &mut Findings)),
+    /// A look at all snapshots or all files of a table at rest finds it out, under the rule's id.
+    AtRest,
     /// A look at what the commit removes from the metadata.
     Removed(fn(&RemovedFacts<'_>, &mut Findings)),
 }
@@ -124,6 +131,7 @@ const TABLES: &[&[Rule]] = &[
     vectors::RULES,
     puffin::RULES,
     removed::RULES,
+    at_rest::RULES,
 ];
 
 /// Every rule, in the order of the documentation: from the manifest list down to the bits of a vector.
@@ -155,7 +163,7 @@ pub(super) fn check(gathered: Gathered<'_>, levels: &Levels, report: &mut Report
 impl Check {
     fn run(&self, facts: &Facts<'_>, findings: &mut Findings) {
         match self {
-            Self::Reading | Self::Removed(_) => {}
+            Self::Reading | Self::AtRest | Self::Removed(_) => {}
             Self::Snapshot(check) => check(facts, findings),
             Self::Vector(check) => facts.vectors.iter().for_each(|vector| check(vector, findings)),
             Self::Manifest(check) => {

@@ -8,7 +8,7 @@ use crate::validate::Levels;
 const BASE: &str = "t19_corrupt_base";
 const LOCATION: &str = "gs://warehouse/dv/t19_corrupt_base";
 
-fn case_names() -> Vec<String> {
+pub(super) fn case_names() -> Vec<String> {
     let mut names: Vec<String> = fs::read_dir(folder("corrupt"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -17,7 +17,7 @@ fn case_names() -> Vec<String> {
     names
 }
 
-fn commit(name: &str) -> (Objects, Commit) {
+pub(super) fn commit(name: &str) -> (Objects, Commit) {
     let case = folder("corrupt").join(name);
     let mut objects = objects_of(BASE);
     for part in ["data", "metadata"] {

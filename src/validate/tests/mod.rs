@@ -1,5 +1,6 @@
 //! Commits as engines make them, judged over the files they wrote.
 
+mod at_rest;
 mod avro;
 mod commits;
 mod corrupt;

@@ -1,12 +1,16 @@
 //! The contract of `guillemot::store`: every case runs on SQLite and on PostgreSQL.
 
 mod contention;
+mod dropped;
+mod idempotency;
 mod locations;
+mod loose_files;
 mod lost_connections;
 mod migrations;
 mod namespaces;
 mod reports;
 mod tables;
+mod tasks;
 mod warehouses;
 
 use guillemot::spec::{Namespace, TableIdent};

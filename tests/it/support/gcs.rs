@@ -44,3 +44,14 @@ impl Bucket {
         }
     }
 }
+
+/// The locations of a bucket's objects whose keys begin with a prefix, as another client sees them.
+pub(crate) async fn list(bucket: &str, prefix: &str) -> Vec<String> {
+    let server = super::setting("TEST_GCS_URL");
+    let prefix = utf8_percent_encode(prefix, NON_ALPHANUMERIC);
+    let url = format!("{server}/storage/v1/b/{bucket}/o?prefix={prefix}");
+    let text = reqwest::get(url).await.unwrap().error_for_status().unwrap().text().await.unwrap();
+    let listing: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let items = listing["items"].as_array().cloned().unwrap_or_default();
+    items.iter().map(|item| format!("gs://{bucket}/{}", item["name"].as_str().unwrap())).collect()
+}

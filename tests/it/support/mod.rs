@@ -3,7 +3,9 @@
 pub(crate) mod fixture;
 pub(crate) mod gcs;
 pub(crate) mod postgres;
+pub(crate) mod proxy;
 pub(crate) mod server;
+pub(crate) mod snapshots;
 
 use std::ops::Deref;
 

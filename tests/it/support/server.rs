@@ -42,6 +42,27 @@ macro_rules! on_both_servers {
 }
 pub(crate) use on_both_servers;
 
+/// As [`on_both_servers`], with a clock that stands still until the case moves it.
+macro_rules! on_both_with_still_clocks {
+    ($($case:ident),+ $(,)?) => {
+        mod local_still {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $case() {
+                use $crate::support::server::{Server, Setting};
+                super::$case(Server::start_still(Setting::Local).await).await;
+            })+
+        }
+        mod production_still {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $case() {
+                use $crate::support::server::{Server, Setting};
+                super::$case(Server::start_still(Setting::Production).await).await;
+            })+
+        }
+    };
+}
+pub(crate) use on_both_with_still_clocks;
+
 /// A running server and a client for it.
 pub(crate) struct Server {
     pub(crate) base: String,
@@ -105,14 +126,56 @@ impl Server {
         };
         change(&mut settings);
         let config = settings.resolve().unwrap();
-        Self::serve(config, places).await
+        Self::serve(config, places, Clock::System).await
     }
 
-    async fn serve(config: Config, places: Places) -> Self {
+    /// Starts a server whose clock stands still until [`Server::pass`].
+    pub(crate) async fn start_still(setting: Setting) -> Self {
+        Self::start_still_with(setting, |_| ()).await
+    }
+
+    /// As [`Server::start_still`], with settings that are changed first.
+    pub(crate) async fn start_still_with(setting: Setting, change: impl FnOnce(&mut Settings)) -> Self {
+        let (mut settings, places) = match setting {
+            Setting::Local => local(),
+            Setting::Production => production().await,
+        };
+        change(&mut settings);
+        let now_ms = Clock::System.now_ms();
+        Self::serve(settings.resolve().unwrap(), places, Clock::Fixed(now_ms.into())).await
+    }
+
+    /// Lets so many seconds pass on a clock that stands still.
+    pub(crate) fn pass(&self, seconds: i64) {
+        let clock = &self.app.clock;
+        clock.set(clock.now_ms() + seconds * 1000);
+    }
+
+    /// The locations of the objects in a place.
+    pub(crate) async fn objects(&self, place: &str) -> Vec<String> {
+        if let Some(path) = place.strip_prefix("file://") {
+            let entries = std::fs::read_dir(path).into_iter().flatten().map(|entry| entry.unwrap());
+            return entries.map(|entry| format!("{place}/{}", entry.file_name().display())).collect();
+        }
+        let (bucket, prefix) = place.strip_prefix("gs://").unwrap().split_once('/').unwrap();
+        super::gcs::list(bucket, prefix).await
+    }
+
+    /// Does all background work that is due.
+    pub(crate) async fn work_off(&self) {
+        guillemot::tasks::work_off(&self.app).await.unwrap();
+    }
+
+    /// Another server on the same database and storage.
+    pub(crate) async fn beside(&self) -> Self {
+        Self::serve(self.app.config.clone(), Places::default(), Clock::System).await
+    }
+
+    async fn serve(config: Config, places: Places, clock: Clock) -> Self {
         let warehouse = config.warehouses[0].location.clone();
         let listener = server::bind(&config).await.unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
-        let app = server::build_with(config, Clock::System, Ids::Random).await.unwrap();
+        let app = server::build_with(config, clock, Ids::Random).await.unwrap();
         let (stop, stopped) = oneshot::channel();
         let serving = server::serve(listener, app.clone(), async { drop(stopped.await) });
         tokio::spawn(async { serving.await.unwrap() });

@@ -2,7 +2,6 @@ package guillemot.compat;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import guillemot.compat.Proxy.Fault;
 import java.io.IOException;
@@ -12,13 +11,20 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.apache.iceberg.BaseTable;
+import org.apache.iceberg.BaseTransaction;
 import org.apache.iceberg.ManifestFile;
 import org.apache.iceberg.Snapshot;
 import org.apache.iceberg.Table;
+import org.apache.iceberg.Transaction;
 import org.apache.iceberg.catalog.Namespace;
+import org.apache.iceberg.catalog.TableCommit;
 import org.apache.iceberg.catalog.TableIdentifier;
 import org.apache.iceberg.exceptions.CommitStateUnknownException;
 import org.apache.iceberg.exceptions.RESTException;
+import org.apache.iceberg.relocated.com.google.common.collect.ImmutableMap;
+import org.apache.iceberg.types.Types;
+import org.apache.iceberg.view.View;
 import org.junit.jupiter.api.Test;
 
 /** Requests that do not go through, and replies that do not arrive: what the client and the server make of them. */
@@ -106,8 +112,8 @@ class FailureTest extends ThroughProxy {
     proxy.harm("POST", TABLE_PATH, Fault.BAD_GATEWAY_AFTERWARDS);
     assertThatThrownBy(
             () -> {
-              org.apache.iceberg.Transaction both = table.newTransaction();
-              both.updateSchema().addColumn("more", org.apache.iceberg.types.Types.LongType.get()).commit();
+              Transaction both = table.newTransaction();
+              both.updateSchema().addColumn("more", Types.LongType.get()).commit();
               both.newAppend().appendFile(file("a")).commit();
               both.commitTransaction();
             })
@@ -130,9 +136,7 @@ class FailureTest extends ThroughProxy {
 
   @Test
   void aMutationThatIsSentTwiceHappensOnce() {
-    assumeTrue(
-        proxy.seen("GET", "/v1/config").get(0).reply().text().contains("idempotency-key-lifetime"),
-        "the server advertises idempotency keys");
+    assertThat(proxy.seen("GET", "/v1/config").get(0).reply().text()).contains("\"idempotency-key-lifetime\"");
     Namespace more = Namespace.of("more");
     proxy.harm("POST", "/namespaces", Fault.UNAVAILABLE_AFTERWARDS);
     catalog.createNamespace(more);
@@ -159,6 +163,44 @@ class FailureTest extends ThroughProxy {
     proxy.harm("DELETE", "/namespaces/more", Fault.UNAVAILABLE_AFTERWARDS);
     assertThat(catalog.dropNamespace(more)).isTrue();
     assertReplayed("DELETE", "/namespaces/more");
+  }
+
+  @Test
+  void aMutationOfOtherKindsThatIsSentTwiceHappensOnce() {
+    Fault lost = Fault.UNAVAILABLE_AFTERWARDS;
+    proxy.harm("POST", "/namespaces/ns/properties", lost);
+    catalog.setProperties(NS, ImmutableMap.of("key", "value"));
+    assertReplayed("POST", "/namespaces/ns/properties");
+
+    Table table = catalog.createTable(TABLE, SCHEMA);
+    BaseTransaction change = (BaseTransaction) table.newTransaction();
+    change.newAppend().appendFile(file("a")).commit();
+    proxy.harm("POST", "/transactions/commit", lost);
+    catalog.commitTransaction(TableCommit.create(TABLE, change.startMetadata(), change.currentMetadata()));
+    assertReplayed("POST", "/transactions/commit");
+    assertReadable(1);
+
+    table.refresh();
+    String file = ((BaseTable) table).operations().current().metadataFileLocation();
+    catalog.dropTable(TABLE, false);
+    proxy.harm("POST", "/namespaces/ns/register", lost);
+    catalog.registerTable(TABLE, file);
+    assertReplayed("POST", "/namespaces/ns/register");
+
+    TableIdentifier name = TableIdentifier.of(NS, "v");
+    proxy.harm("POST", "/views", lost);
+    View view = catalog.buildView(name).withSchema(SCHEMA).withDefaultNamespace(NS).withQuery("sql", "x").create();
+    assertReplayed("POST", "/views");
+    proxy.harm("POST", "/views/v", lost);
+    view.updateProperties().set("key", "value").commit();
+    assertReplayed("POST", "/views/v");
+    assertThat(other.loadView(name).properties()).containsEntry("key", "value");
+    proxy.harm("POST", "/views/rename", lost);
+    catalog.renameView(name, TableIdentifier.of(NS, "w"));
+    assertReplayed("POST", "/views/rename");
+    proxy.harm("DELETE", "/views/w", lost);
+    assertThat(catalog.dropView(TableIdentifier.of(NS, "w"))).isTrue();
+    assertReplayed("DELETE", "/views/w");
   }
 
   /** The two last requests were one request, sent twice with one key, and the second was answered as a success. */

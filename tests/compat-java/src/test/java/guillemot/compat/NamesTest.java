@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.apache.iceberg.MetadataTableType;
 import org.apache.iceberg.Table;
@@ -69,8 +70,8 @@ class NamesTest extends ThroughProxy {
   void metadataTablesAreFoundUnderTheirTable() {
     catalog.createTable(TABLE, SCHEMA).newAppend().appendFile(file("a")).commit();
     for (MetadataTableType type : MetadataTableType.values()) {
-      Table table = catalog.loadTable(TableIdentifier.of("ns", "tbl", type.name().toLowerCase(java.util.Locale.ROOT)));
-      assertThat(table.name()).endsWith("tbl." + type.name().toLowerCase(java.util.Locale.ROOT));
+      Table table = catalog.loadTable(TableIdentifier.of("ns", "tbl", type.name().toLowerCase(Locale.ROOT)));
+      assertThat(table.name()).endsWith("tbl." + type.name().toLowerCase(Locale.ROOT));
     }
   }
 

@@ -1,6 +1,7 @@
 package guillemot.compat;
 
 import java.io.IOException;
+import java.util.HashMap;
 import java.util.Map;
 import org.apache.iceberg.DataFile;
 import org.apache.iceberg.DataFiles;
@@ -49,7 +50,7 @@ abstract class ThroughProxy {
 
   /** A client behind the proxy with more properties. Reports of metrics would come at any time, so there are none. */
   RESTCatalog client(Map<String, String> more) {
-    Map<String, String> properties = new java.util.HashMap<>(Map.of("rest-metrics-reporting-enabled", "false"));
+    Map<String, String> properties = new HashMap<>(Map.of("rest-metrics-reporting-enabled", "false"));
     properties.putAll(more);
     return Live.connect(proxy.uri(), properties);
   }

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.apache.iceberg.BaseTable;
 import org.apache.iceberg.BaseTransaction;
 import org.apache.iceberg.Table;
@@ -85,9 +87,9 @@ class TransactionTest extends ThroughProxy {
   void manyClientsAppendAndNothingIsLost() throws Exception {
     catalog.createTable(TABLE, SCHEMA).updateProperties().set("commit.retry.num-retries", "30").commit();
     List<Thread> writers =
-        java.util.stream.IntStream.range(0, 4)
+        IntStream.range(0, 4)
             .mapToObj(writer -> new Thread(() -> append(writer)))
-            .collect(java.util.stream.Collectors.toList());
+            .collect(Collectors.toList());
     writers.forEach(Thread::start);
     for (Thread writer : writers) {
       writer.join();
