@@ -16,7 +16,7 @@ impl Fault {
 }
 
 /// Reads Avro values in order. A failed read leaves the position where the value starts.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Cursor<'a> {
     rest: &'a [u8],
     length: usize,

@@ -253,17 +253,22 @@ impl<'t> EntryReader<'t> {
                 Some(REFERENCED_DATA_FILE) => row.referenced_data_file = cursor.optional_text(of)?.map(Into::into),
                 Some(CONTENT_OFFSET) => row.content_offset = cursor.optional_long(of)?,
                 Some(CONTENT_SIZE) => row.content_size_in_bytes = cursor.optional_long(of)?,
-                // With details the bounds are kept whole, for readers that want more than a path.
-                Some(LOWER_BOUNDS) if details.is_none() && row.deletes_positions() => {
-                    lower = bounds::of_file_path(cursor, of)?;
+                other => {
+                    // The path is looked up by a second cursor: details keep the bounds whole.
+                    match other {
+                        Some(LOWER_BOUNDS) if row.deletes_positions() => {
+                            lower = bounds::of_file_path(&mut cursor.clone(), of)?;
+                        }
+                        Some(UPPER_BOUNDS) if row.deletes_positions() => {
+                            upper = bounds::of_file_path(&mut cursor.clone(), of)?;
+                        }
+                        _ => {}
+                    }
+                    match &mut details {
+                        Some(details) => details.read(other, cursor, of)?,
+                        None => cursor.skip(of)?,
+                    }
                 }
-                Some(UPPER_BOUNDS) if details.is_none() && row.deletes_positions() => {
-                    upper = bounds::of_file_path(cursor, of)?;
-                }
-                other => match &mut details {
-                    Some(details) => details.read(other, cursor, of)?,
-                    None => cursor.skip(of)?,
-                },
             }
         }
         row.details = details;

@@ -86,6 +86,8 @@ async fn a_lease_that_ran_out_is_taken_over(db: TestDb) {
     assert_eq!(claim(&db, "a", "second", 199).await, None);
     let task = claim(&db, "a", "second", 200).await.unwrap();
     assert_eq!((task.attempts, task.progress.as_str()), (2, r#"{"n":1}"#));
+    let begun = Entry { at_ms: 200, message: "attempt 2 begins".to_owned() };
+    assert_eq!(tasks::entries(&db, "a").await.unwrap(), [begun]);
 }
 
 async fn who_lost_the_lease_writes_nothing(db: TestDb) {
@@ -97,7 +99,7 @@ async fn who_lost_the_lease_writes_nothing(db: TestDb) {
     tx.commit().await.unwrap();
     assert!(!finish(&db, "a", "first", Outcome::Done, Some("mine")).await);
     assert_eq!(load(&db, "a").await.state, State::Running);
-    assert_eq!(tasks::entries(&db, "a").await.unwrap(), []);
+    assert_eq!(tasks::entries(&db, "a").await.unwrap().len(), 1, "that the second attempt begins");
     assert!(finish(&db, "a", "second", Outcome::Done, None).await);
     assert!(!finish(&db, "a", "second", Outcome::Done, None).await, "once");
 }
