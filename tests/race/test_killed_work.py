@@ -1,4 +1,4 @@
-"""Servers are killed in the middle of what they do: background work goes on, keys find their answers, nothing is left."""
+"""Servers are killed in the middle of what they do: work goes on, keys find their answers, nothing is left."""
 
 import http.client
 import json
