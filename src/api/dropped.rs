@@ -97,7 +97,7 @@ pub(super) async fn list_dropped_tables(
     ManagedWarehouse(warehouse): ManagedWarehouse,
     query: Query,
 ) -> Result<Json<ListDroppedTablesResponse>, Error> {
-    let listing = dropped::list(&app.db, &warehouse.row.id, &query.page()?).await?;
+    let listing = dropped::list(&app.db, &warehouse.row.id, &query.bounded_page()?).await?;
     Ok(Json(ListDroppedTablesResponse {
         tables: listing.items.into_iter().map(DroppedTable::from).collect(),
         next_page_token: listing.next.as_deref().map(page_token),

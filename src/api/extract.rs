@@ -4,7 +4,7 @@ use crate::api::error::Error;
 use crate::api::path::{ClientPath, NO_PREFIX};
 use crate::app::{App, Warehouse};
 use crate::spec::{Namespace, TableIdent};
-use crate::store::Page;
+use crate::store::{self, Entity, Page, warehouses};
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::HeaderMap;
@@ -131,7 +131,7 @@ impl FromRequestParts<App> for WarehousePath {
     }
 }
 
-/// The warehouse of a management path, ready for use.
+/// The warehouse of a management path, ready for use; switched off or not.
 #[derive(Debug)]
 pub(super) struct ManagedWarehouse(pub(super) Arc<Warehouse>);
 
@@ -140,7 +140,9 @@ impl FromRequestParts<App> for ManagedWarehouse {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
         let WarehousePath(name) = WarehousePath::from_request_parts(parts, app).await?;
-        Ok(Self(app.warehouse(Some(&name)).await?))
+        let row = warehouses::load(&app.db, &name).await?;
+        let row = row.ok_or(store::Error::NotFound(Entity::Warehouse(name)))?;
+        Ok(Self(Arc::new(app.ready_warehouse(row)?)))
     }
 }
 
@@ -215,6 +217,13 @@ impl Query {
             Some("") => Ok(Page { after: None, limit: Some(size) }),
             Some(token) => Ok(Page { after: Some(read_token(token)?), limit: Some(size) }),
         }
+    }
+
+    /// The page asked for, and never everything at once.
+    pub(super) fn bounded_page(&self) -> Result<Page, Error> {
+        let page = self.page()?;
+        let asked = self.filled("pageSize").and_then(|size| size.parse().ok());
+        Ok(Page { limit: page.limit.or(asked).or(Some(PAGE_SIZE)), ..page })
     }
 }
 
@@ -303,6 +312,15 @@ mod tests {
         let token = page_token("a\u{1f}b");
         let page = query(&format!("pageToken={token}&pageSize=2")).page().unwrap();
         assert_eq!(page, Page { after: Some("a\u{1f}b".into()), limit: Some(2) });
+    }
+
+    #[test]
+    fn a_bounded_page_is_never_everything() {
+        assert_eq!(query("").bounded_page().unwrap(), Page { after: None, limit: Some(PAGE_SIZE) });
+        assert_eq!(query("pageSize=5").bounded_page().unwrap(), Page { after: None, limit: Some(5) });
+        let page = query(&format!("pageToken={}&pageSize=2", page_token("a"))).bounded_page().unwrap();
+        assert_eq!(page, Page { after: Some("a".into()), limit: Some(2) });
+        assert!(query("pageSize=0").bounded_page().is_err());
     }
 
     #[test]

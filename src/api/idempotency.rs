@@ -38,8 +38,8 @@ const HEADER: &str = "idempotency-key";
 /// Refusals with larger bodies are not kept, in bytes. To judge such a request again harms nobody: it changed nothing.
 const MAX_REFUSAL: usize = 1024 * 1024;
 
-/// Operations of the catalog that are sent by POST and change nothing that a repetition would change again.
-const EXEMPT: [&str; 1] = ["reportMetrics"];
+/// Operations that are sent by POST or DELETE and change nothing, or nothing that a repetition would change again.
+const EXEMPT: [&str; 5] = ["getToken", "planTableScan", "cancelPlanning", "fetchScanTasks", "reportMetrics"];
 
 /// Adds the header to every operation that takes part.
 pub(super) fn describe(document: &mut OpenApi) {
@@ -52,7 +52,9 @@ pub(super) fn describe(document: &mut OpenApi) {
             .name("Idempotency-Key")
             .parameter_in(ParameterIn::Header)
             .required(Required::False)
-            .description(Some("a UUIDv7: a request that repeats it is answered as the first one was, and not run again"))
+            .description(Some(
+                "a UUIDv7: a request that repeats it is answered as the first one was, and not run again",
+            ))
             .schema(Some(ObjectBuilder::new().schema_type(schema::Type::String).build()));
         operation.parameters.get_or_insert_default().push(header.build().into());
     }
@@ -69,8 +71,9 @@ impl FromRequestParts<App> for Once {
 /// Stands around the routes of the catalog.
 pub(super) async fn guard(State(app): State<App>, request: Request, next: Next) -> Result<Response, Error> {
     let changes = [Method::POST, Method::PUT, Method::PATCH, Method::DELETE].contains(request.method());
-    let of_the_catalog = request.uri().path().starts_with("/iceberg/");
-    if !changes || !of_the_catalog || !request.headers().contains_key(HEADER) {
+    let path = request.uri().path();
+    let of_a_warehouse = path.starts_with("/iceberg/") && !path.starts_with("/iceberg/v1/oauth/");
+    if !changes || !of_a_warehouse || !request.headers().contains_key(HEADER) {
         return Ok(next.run(request).await);
     }
     let (parts, body) = request.into_parts();

@@ -113,7 +113,7 @@ pub(super) async fn list_tasks(
         None => None,
         Some(text) => Some(State::parse(text).ok_or_else(|| wrong_state(text))?),
     };
-    let listing = tasks::list(&app.db, state, &query.page()?).await?;
+    let listing = tasks::list(&app.db, state, &query.bounded_page()?).await?;
     Ok(Json(ListTasksResponse {
         tasks: listing.items.into_iter().map(TaskModel::from).collect(),
         next_page_token: listing.next.as_deref().map(page_token),

@@ -55,13 +55,12 @@ pub async fn drop(
     // A view has no files but its metadata, and nothing to bring back that its text would not.
     let hold_s = warehouse.settings.soft_delete_hold_s.filter(|hold_s| *hold_s > 0 && kind == Kind::Table);
     let mut tx = app.db.begin().await?;
-    match hold_s {
-        Some(hold_s) => keep_aside(app, warehouse, &mut tx, ident, purge, hold_s).await?,
-        None => {
-            let row = tables::drop(&mut tx, &warehouse.row.id, kind, ident, app.clock.now_ms()).await?;
-            if purge && kind == Kind::Table {
-                queue_purge(app, &mut tx, &row, allowed(warehouse)).await?;
-            }
+    if let Some(hold_s) = hold_s {
+        keep_aside(app, warehouse, &mut tx, ident, purge, hold_s).await?;
+    } else {
+        let row = tables::drop(&mut tx, &warehouse.row.id, kind, ident, app.clock.now_ms()).await?;
+        if purge && kind == Kind::Table {
+            queue_purge(app, &mut tx, &row, allowed(warehouse)).await?;
         }
     }
     once.keep(app, &mut tx, nothing).await?;

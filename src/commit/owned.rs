@@ -13,8 +13,10 @@ use std::collections::HashMap;
 #[derive(Debug, Clone)]
 pub struct Owned {
     table_id: String,
-    /// The locations that it has and had.
-    homes: Vec<Location>,
+    /// The location that it has.
+    home: Option<Location>,
+    /// The locations that it had.
+    former: Vec<Location>,
     /// What its properties name besides.
     paths: Vec<Location>,
     allowed: Vec<Location>,
@@ -40,13 +42,14 @@ impl Owned {
         had: impl Iterator<Item = &'a str>,
         allowed: &[Location],
     ) -> Self {
-        let is_path = |key: &str| key.starts_with("write.") && key.ends_with(".path");
+        let is_path = |key: &str| key.strip_prefix("write.").is_some_and(|rest| rest.strip_suffix(".path").is_some());
         let paths = metadata.properties.iter().filter(|(key, _)| is_path(key)).map(|(_, path)| path.as_str());
         // What is no location holds no file that could be deleted.
         let parse = |place| Location::parse(place).ok();
         Self {
             table_id: table_id.to_owned(),
-            homes: had.chain([metadata.location.as_str()]).filter_map(parse).collect(),
+            home: parse(metadata.location.as_str()),
+            former: had.filter_map(parse).collect(),
             paths: paths.filter_map(parse).collect(),
             allowed: allowed.to_vec(),
         }
@@ -55,7 +58,7 @@ impl Owned {
     /// Whether a file lies in one of the places, and in one that is allowed.
     fn holds(&self, file: &Location) -> bool {
         let lies_in = |place: &Location| file.is_under(place) && file != place;
-        self.homes.iter().chain(&self.paths).any(lies_in) && self.allowed.iter().any(lies_in)
+        self.home.iter().chain(&self.former).chain(&self.paths).any(lies_in) && self.allowed.iter().any(lies_in)
     }
 
     /// Splits files into those that are the table's own and the number of the others. A file that lies where another
@@ -92,12 +95,9 @@ impl Owned {
     /// Another table that lives where this one does, as after it was registered twice: then any file may be needed,
     /// wherever it lies.
     pub async fn cohabitant(&self, app: &App) -> Result<Option<String>, store::Error> {
-        for home in &self.homes {
-            if let Some(other) = locations::covering(&app.db, &home.to_string(), &self.table_id).await? {
-                return Ok(Some(other.table_id));
-            }
-        }
-        Ok(None)
+        let Some(home) = &self.home else { return Ok(None) };
+        let other = locations::covering(&app.db, &home.to_string(), &self.table_id).await?;
+        Ok(other.map(|other| other.table_id))
     }
 }
 

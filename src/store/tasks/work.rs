@@ -27,7 +27,12 @@ pub async fn claim(tx: &mut Tx, id: &str, lease: &str, now_ms: i64, until_ms: i6
         RETURNING id, kind, subject, warehouse_id, payload, progress, state, due_ms, attempts, error, created_ms,
                   updated_ms";
     let claim = query(SQL).bind(id).bind(lease).bind(now_ms).bind(until_ms);
-    tx.optional(claim).await?.as_ref().map(read).transpose()
+    let task = tx.optional(claim).await?.as_ref().map(read).transpose()?;
+    if let Some(task) = task.as_ref().filter(|task| task.attempts > 1) {
+        // An attempt that begins and says nothing more was cut off.
+        write_entry(tx, id, &format!("attempt {} begins", task.attempts), now_ms).await?;
+    }
+    Ok(task)
 }
 
 /// Keeps a task for longer, and writes down how far it is. False if the lease is lost: the work must stop.

@@ -67,7 +67,7 @@ async fn a_key_is_used_once(db: TestDb) {
     store(&db, &key("a"), &answer(204, Reply::Empty), 1, 10).await.unwrap();
     let mut tx = db.begin().await.unwrap();
     let name = namespace("ns");
-    guillemot::store::namespaces::create(&mut tx, super::WAREHOUSE, &name, &Default::default(), 1).await.unwrap();
+    guillemot::store::namespaces::create(&mut tx, super::WAREHOUSE, &name, &guillemot::store::namespaces::Properties::new(), 1).await.unwrap();
     let again = keep(&mut tx, &key("a"), &answer(200, Reply::Empty), 2, 20).await;
     assert!(matches!(again, Err(Error::AlreadyAnswered)), "{again:?}");
     drop(tx);

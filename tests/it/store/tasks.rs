@@ -58,7 +58,10 @@ async fn a_task_is_taken_once(db: TestDb) {
     assert_eq!(taken.len(), 1);
     let task = &taken[0];
     assert_eq!((task.state, task.attempts, task.due_ms), (State::Running, 1, Some(110)));
-    assert_eq!((task.kind.as_str(), task.payload.as_str(), task.warehouse_id.as_deref()), ("k", r#"{"a":1}"#, Some("w")));
+    assert_eq!(
+        (task.kind.as_str(), task.payload.as_str(), task.warehouse_id.as_deref()),
+        ("k", r#"{"a":1}"#, Some("w"))
+    );
 }
 
 async fn a_task_is_taken_when_it_is_due(db: TestDb) {
@@ -83,6 +86,8 @@ async fn a_lease_that_ran_out_is_taken_over(db: TestDb) {
     assert_eq!(claim(&db, "a", "second", 199).await, None);
     let task = claim(&db, "a", "second", 200).await.unwrap();
     assert_eq!((task.attempts, task.progress.as_str()), (2, r#"{"n":1}"#));
+    let begun = Entry { at_ms: 200, message: "attempt 2 begins".to_owned() };
+    assert_eq!(tasks::entries(&db, "a").await.unwrap(), [begun]);
 }
 
 async fn who_lost_the_lease_writes_nothing(db: TestDb) {
@@ -94,7 +99,7 @@ async fn who_lost_the_lease_writes_nothing(db: TestDb) {
     tx.commit().await.unwrap();
     assert!(!finish(&db, "a", "first", Outcome::Done, Some("mine")).await);
     assert_eq!(load(&db, "a").await.state, State::Running);
-    assert_eq!(tasks::entries(&db, "a").await.unwrap(), []);
+    assert_eq!(tasks::entries(&db, "a").await.unwrap().len(), 1, "that the second attempt begins");
     assert!(finish(&db, "a", "second", Outcome::Done, None).await);
     assert!(!finish(&db, "a", "second", Outcome::Done, None).await, "once");
 }
@@ -165,7 +170,9 @@ async fn the_log_is_kept_short(db: TestDb) {
 }
 
 async fn finished_tasks_are_forgotten(db: TestDb) {
-    for (id, outcome) in [("done", Outcome::Done), ("failed", Outcome::Failed(String::new())), ("again", Outcome::Again(99))] {
+    for (id, outcome) in
+        [("done", Outcome::Done), ("failed", Outcome::Failed(String::new())), ("again", Outcome::Again(99))]
+    {
         queue(&db, id, 10).await;
         claim(&db, id, "l", 10).await.unwrap();
         finish(&db, id, "l", outcome, Some("said")).await;
