@@ -15,6 +15,7 @@ pub mod dv;
 pub mod inspect;
 pub mod manifest;
 pub mod puffin;
+pub mod readiness;
 pub mod server;
 pub mod spec;
 pub mod storage;

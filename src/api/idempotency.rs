@@ -52,7 +52,9 @@ pub(super) fn describe(document: &mut OpenApi) {
             .name("Idempotency-Key")
             .parameter_in(ParameterIn::Header)
             .required(Required::False)
-            .description(Some("a UUIDv7: a request that repeats it is answered as the first one was, and not run again"))
+            .description(Some(
+                "a UUIDv7: a request that repeats it is answered as the first one was, and not run again",
+            ))
             .schema(Some(ObjectBuilder::new().schema_type(schema::Type::String).build()));
         operation.parameters.get_or_insert_default().push(header.build().into());
     }

@@ -6,8 +6,9 @@ use super::model::{
     CommitTableRequest, CommitTableResponse, CreateTableRequest, ListTablesResponse, LoadTableResult,
     RegisterTableRequest, RenameTableRequest, TableIdentifier,
 };
-use crate::app::{App, Warehouse};
+use crate::app::{Agent, App, Use, Warehouse};
 use crate::commit::{self, Created, Once, RegisterRequest, Stored, TableChange};
+use crate::config::RegisterCheck;
 use crate::spec::{self, Namespace, TableMetadata};
 use crate::store::tables::{self, Kind};
 use axum::Json;
@@ -92,7 +93,11 @@ pub(super) async fn create_table(
 #[utoipa::path(
     post, path = "/iceberg/v1/{prefix}/namespaces/{namespace}/register", operation_id = "registerTable",
     tag = "catalog",
-    params(("prefix" = String, Path), ("namespace" = String, Path)), request_body = RegisterTableRequest,
+    params(
+        ("prefix" = String, Path), ("namespace" = String, Path),
+        ("check" = Option<String>, Query, description = "`warn` or `deny`, where that is stricter than the settings")
+    ),
+    request_body = RegisterTableRequest,
     responses(
         (status = 200, body = LoadTableResult),
         (status = 400, body = IcebergErrorResponse),
@@ -106,6 +111,7 @@ pub(super) async fn register_table(
     State(app): State<App>,
     InWarehouse(warehouse): InWarehouse,
     NamespacePath(namespace): NamespacePath,
+    query: Query,
     once: Once,
     body: Body,
 ) -> Result<Response, Error> {
@@ -114,6 +120,12 @@ pub(super) async fn register_table(
         name: request.name,
         metadata_location: request.metadata_location,
         overwrite: request.overwrite.unwrap_or(false),
+        check: match query.filled("check") {
+            None => RegisterCheck::Off,
+            Some(text) => text
+                .parse()
+                .map_err(|_| Error::BadRequest(format!("Invalid check: expected off, warn or deny, found {text}")))?,
+        },
     };
     let at = app.clone();
     app.finish(async move {
@@ -144,6 +156,7 @@ pub(super) async fn load_table(
     InWarehouse(warehouse): InWarehouse,
     TablePath(ident): TablePath,
     query: Query,
+    agent: Agent,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
     let refs_only = match query.filled("snapshots") {
@@ -155,6 +168,7 @@ pub(super) async fn load_table(
         }
     };
     let row = commit::load_pointer(&app, &warehouse, Kind::Table, &ident).await?;
+    app.note_engine(&row.id, &agent, Use::Read);
     commit::verify_file(&app, &row.metadata_location).await?;
     let tag = entity_tag(&row.metadata_location, refs_only);
     if holds(&headers, &tag) {
@@ -206,6 +220,7 @@ pub(super) async fn update_table(
     State(app): State<App>,
     InWarehouse(warehouse): InWarehouse,
     TablePath(ident): TablePath,
+    agent: Agent,
     once: Once,
     body: Body,
 ) -> Result<Response, Error> {
@@ -215,7 +230,7 @@ pub(super) async fn update_table(
     {
         return Err(Error::BadRequest(format!("Invalid identifier: the path names {ident}, the body {named}")));
     }
-    let change = TableChange { ident, request };
+    let change = TableChange { ident, request, agent };
     let at = app.clone();
     app.finish(async move { Ok(loaded(&*commit::commit_table(&at, &warehouse, &change, &once).await?)) }).await
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Module, and the modules of this crate that it may use besides itself.
-const MAY_USE: [(&str, &[&str]); 19] = [
+const MAY_USE: [(&str, &[&str]); 20] = [
     // The pure core: bytes and values in, values out.
     ("spec", &[]),
     ("manifest", &["spec"]),
@@ -12,6 +12,7 @@ const MAY_USE: [(&str, &[&str]); 19] = [
     ("dv", &["puffin"]),
     ("validate", &["spec", "manifest", "puffin", "dv"]),
     ("inspect", &["spec", "manifest", "puffin", "dv", "validate"]),
+    ("readiness", &["spec", "validate"]),
     // The shell.
     ("clock", &[]),
     ("config", &[]),
@@ -19,14 +20,27 @@ const MAY_USE: [(&str, &[&str]); 19] = [
     ("store", &["spec"]),
     ("storage", &["validate"]),
     ("app", &["store", "storage", "clock", "config", "validate"]),
-    ("commit", &["app", "validate", "store", "storage", "spec"]),
+    ("commit", &["app", "config", "readiness", "validate", "store", "storage", "spec"]),
     ("tasks", &["app", "commit", "store", "storage", "spec", "manifest", "validate", "telemetry"]),
-    ("api", &["app", "commit", "store", "spec", "validate", "telemetry"]),
+    ("api", &["app", "commit", "config", "readiness", "store", "spec", "validate", "telemetry"]),
     ("verify", &["spec", "storage", "validate", "inspect"]),
     ("server", &["api", "app", "clock", "commit", "config", "storage", "store", "tasks", "telemetry", "validate"]),
     (
         "cli",
-        &["api", "app", "commit", "config", "inspect", "server", "storage", "store", "telemetry", "validate", "verify"],
+        &[
+            "api",
+            "app",
+            "commit",
+            "config",
+            "inspect",
+            "readiness",
+            "server",
+            "storage",
+            "store",
+            "telemetry",
+            "validate",
+            "verify",
+        ],
     ),
     ("main", &["cli"]),
 ];

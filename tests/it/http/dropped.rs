@@ -61,7 +61,10 @@ async fn a_dropped_table_comes_back(server: Server) {
     let kept = dropped(&server).await;
     assert_eq!(kept[0]["identifier"], json!({"namespace": ["ns"], "name": "t"}));
     assert_eq!(kept[0]["table-uuid"], made["metadata"]["table-uuid"]);
-    assert_eq!((&kept[0]["metadata-location"], &kept[0]["purge-requested"]), (&made["metadata-location"], &json!(false)));
+    assert_eq!(
+        (&kept[0]["metadata-location"], &kept[0]["purge-requested"]),
+        (&made["metadata-location"], &json!(false))
+    );
     let held = kept[0]["expires-ms"].as_i64().unwrap() - kept[0]["dropped-ms"].as_i64().unwrap();
     assert_eq!(held, HOUR * 1000);
 
@@ -124,7 +127,8 @@ async fn the_name_is_free_and_the_place_is_not(server: Server) {
     assert_eq!(dropped(&server).await.len(), 1, "a refused undrop changes nothing");
     // A purge of the second one must not touch the first one's files, which can still come back.
     server.delete("/namespaces/ns/tables/t?purgeRequested=true").await.expect(204);
-    let first_id = &dropped(&server).await.into_iter().find(|t| t["table-uuid"] == first["metadata"]["table-uuid"]).unwrap()["id"];
+    let first_id =
+        &dropped(&server).await.into_iter().find(|t| t["table-uuid"] == first["metadata"]["table-uuid"]).unwrap()["id"];
     let back = undrop(&server, json!({"id": first_id})).await.expect(200);
     assert_eq!(back["metadata-location"], first["metadata-location"]);
     server.pass(HOUR + 1);

@@ -97,7 +97,8 @@ async fn every_change_is_made_once_and_answered_the_same(server: Server) {
 fn every_operation_that_takes_a_key_is_tested() {
     let document: Value = serde_json::from_str(&guillemot::api::openapi_json()).unwrap();
     let mut operations = BTreeSet::new();
-    for item in document["paths"].as_object().unwrap().values().flat_map(|methods| methods.as_object().unwrap().values())
+    for item in
+        document["paths"].as_object().unwrap().values().flat_map(|methods| methods.as_object().unwrap().values())
     {
         let parameters = item["parameters"].as_array().cloned().unwrap_or_default();
         if parameters.iter().any(|parameter| parameter["name"] == "Idempotency-Key") {
@@ -105,8 +106,20 @@ fn every_operation_that_takes_a_key_is_tested() {
         }
     }
     let sent = [
-        "commitTransaction", "createNamespace", "createTable", "createView", "dropNamespace", "dropTable", "dropView",
-        "registerTable", "registerView", "renameTable", "renameView", "replaceView", "updateProperties", "updateTable",
+        "commitTransaction",
+        "createNamespace",
+        "createTable",
+        "createView",
+        "dropNamespace",
+        "dropTable",
+        "dropView",
+        "registerTable",
+        "registerView",
+        "renameTable",
+        "renameView",
+        "replaceView",
+        "updateProperties",
+        "updateTable",
     ];
     assert_eq!(operations, sent.map(str::to_owned).into());
 }
@@ -192,7 +205,8 @@ async fn servers_at_once_change_once(server: Server) {
     for round in 0..5 {
         let (commit_key, create_key, body) = (key(), key(), set("round", &round.to_string()));
         let create = json!({"name": format!("t{round}"), "schema": schema()});
-        let commits = (0..4).map(|i| send(&servers[i % 2], &commit_key, Method::POST, "/namespaces/ns/tables/t", Some(&body)));
+        let commits =
+            (0..4).map(|i| send(&servers[i % 2], &commit_key, Method::POST, "/namespaces/ns/tables/t", Some(&body)));
         let creates =
             (0..4).map(|i| send(&servers[i % 2], &create_key, Method::POST, "/namespaces/ns/tables", Some(&create)));
         let (commits, creates) =
@@ -257,7 +271,10 @@ async fn without_a_key_nothing_is_asked(server: Server) {
     server.namespace().await;
     server.table("t", 2).await;
     server.post("/namespaces/ns/tables/t", set("a", "1")).await.expect(200);
-    server.post("/namespaces/ns/tables/t", json!({"updates": [{"action": "x"}]})).await.error(400, "BadRequestException");
+    server
+        .post("/namespaces/ns/tables/t", json!({"updates": [{"action": "x"}]}))
+        .await
+        .error(400, "BadRequestException");
     server.delete("/namespaces/ns/tables/t").await.expect(204);
     let body = json!({"namespace": ["x"]});
     send(&server, &key(), Method::POST, "/namespaces", Some(&body)).await.error(503, "ServiceUnavailableException");

@@ -54,7 +54,8 @@ async fn tasks_are_listed_in_pages(server: Server) {
         page["tasks"].as_array().unwrap().iter().map(|task| task["subject"].clone()).collect()
     };
     assert_eq!(subjects(&first), ["ns.a", "ns.b"]);
-    let second = manage(&server, &format!("/tasks?pageSize=2&pageToken={}", first["next-page-token"].as_str().unwrap())).await;
+    let second =
+        manage(&server, &format!("/tasks?pageSize=2&pageToken={}", first["next-page-token"].as_str().unwrap())).await;
     assert_eq!((subjects(&second), second.get("next-page-token")), (vec![json!("ns.c")], None));
     server.work_off().await;
     let done = manage(&server, "/tasks?state=done").await["tasks"].clone();

@@ -84,5 +84,8 @@ async fn what_cannot_be_deleted_waits_behind_the_others(db: TestDb) {
     release(&mut tx, &[file("a"), file("b")], 5).await.unwrap();
     postpone(&mut tx, "a", 9).await.unwrap();
     tx.commit().await.unwrap();
-    assert_eq!((listed(&db, 8).await, listed(&db, 9).await), (vec!["b".to_owned()], vec!["b".to_owned(), "a".to_owned()]));
+    assert_eq!(
+        (listed(&db, 8).await, listed(&db, 9).await),
+        (vec!["b".to_owned()], vec!["b".to_owned(), "a".to_owned()])
+    );
 }

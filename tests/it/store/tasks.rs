@@ -58,7 +58,10 @@ async fn a_task_is_taken_once(db: TestDb) {
     assert_eq!(taken.len(), 1);
     let task = &taken[0];
     assert_eq!((task.state, task.attempts, task.due_ms), (State::Running, 1, Some(110)));
-    assert_eq!((task.kind.as_str(), task.payload.as_str(), task.warehouse_id.as_deref()), ("k", r#"{"a":1}"#, Some("w")));
+    assert_eq!(
+        (task.kind.as_str(), task.payload.as_str(), task.warehouse_id.as_deref()),
+        ("k", r#"{"a":1}"#, Some("w"))
+    );
 }
 
 async fn a_task_is_taken_when_it_is_due(db: TestDb) {
@@ -165,7 +168,9 @@ async fn the_log_is_kept_short(db: TestDb) {
 }
 
 async fn finished_tasks_are_forgotten(db: TestDb) {
-    for (id, outcome) in [("done", Outcome::Done), ("failed", Outcome::Failed(String::new())), ("again", Outcome::Again(99))] {
+    for (id, outcome) in
+        [("done", Outcome::Done), ("failed", Outcome::Failed(String::new())), ("again", Outcome::Again(99))]
+    {
         queue(&db, id, 10).await;
         claim(&db, id, "l", 10).await.unwrap();
         finish(&db, id, "l", outcome, Some("said")).await;

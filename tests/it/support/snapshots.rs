@@ -114,7 +114,8 @@ fn manifest_of(snapshot_id: i64, data_files: &[String]) -> Vec<u8> {
 /// One data file, added; its sequence numbers are inherited.
 fn entry(snapshot_id: i64, file: &str) -> Vec<u8> {
     let (none, some) = (long(0), long(1));
-    [long(1), some, long(snapshot_id), none.clone(), none, long(0), text(file), text("PARQUET"), long(1), long(4)].concat()
+    [long(1), some, long(snapshot_id), none.clone(), none, long(0), text(file), text("PARQUET"), long(1), long(4)]
+        .concat()
 }
 
 fn list_row(manifest: &str, length: usize, sequence: i64, snapshot_id: i64, rows: i64) -> Vec<u8> {
