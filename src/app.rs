@@ -1,7 +1,13 @@
 //! What every request shares.
 
+mod journal;
+mod policy;
+
+pub use journal::{Agent, Journal, Use};
+pub use policy::FormatVersions;
+
 use crate::clock::{Clock, Ids};
-use crate::config::Config;
+use crate::config::{Config, RegisterCheck, RulesMode};
 use crate::plan;
 use crate::storage::{Location, Scoped, Storage};
 use crate::store::{self, Db, warehouses};
@@ -61,6 +67,8 @@ pub struct Parts {
     pub warehouses: WarehouseCache,
     /// Idempotency keys of requests that run on this server.
     pub keys: KeysInUse,
+    /// Notes that wait to be written.
+    pub journal: Journal,
     /// Rung when background work was queued here, so that it need not wait for the next look.
     pub work: Notify,
 }
@@ -133,6 +141,12 @@ pub struct Warehouse {
     pub settings: WarehouseSettings,
     /// The rule levels in force in it.
     pub levels: Levels,
+    /// Whether broken rules refuse.
+    pub rules_mode: RulesMode,
+    /// What is done with what is found in a table that is registered.
+    pub register_check: RegisterCheck,
+    /// The format versions of its tables.
+    pub versions: FormatVersions,
     /// Where its tables may have their files: its own location first.
     pub allowed: Vec<Location>,
 }
@@ -143,6 +157,20 @@ pub struct Warehouse {
 pub struct WarehouseSettings {
     /// Rule levels that differ from the server's: rule id to `deny`, `warn` or `off`.
     pub rules: BTreeMap<String, String>,
+    /// Whether broken rules of level `deny` refuse commits (`enforce`) or are only logged (`log-only`); the server's
+    /// setting where not said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rules_mode: Option<RulesMode>,
+    /// Whether a table that is registered is checked first, and what is done with what is found; the server's setting
+    /// where not said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub register_check: Option<RegisterCheck>,
+    /// The format version of a new table whose client does not ask for one; 2 where not said and allowed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default_format_version: Option<u8>,
+    /// The format versions that tables may have; all that the server knows where not said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allowed_format_versions: Option<Vec<u8>>,
     /// Places outside the warehouse that its locations may name.
     pub allow_prefixes: Vec<String>,
     /// Whether each new table gets a location with a unique suffix; the server's setting where not said.
@@ -246,7 +274,10 @@ impl App {
             allowed.push(Location::parse(prefix).map_err(|e| wrong(e.to_string()))?);
         }
         allowed.extend(self.allowed.iter().cloned());
-        Ok(Warehouse { row, settings, levels, allowed })
+        let versions = FormatVersions::of(&settings).map_err(wrong)?;
+        let rules_mode = settings.rules_mode.unwrap_or(self.config.rules_mode);
+        let register_check = settings.register_check.unwrap_or(self.config.register_check);
+        Ok(Warehouse { row, settings, levels, rules_mode, register_check, versions, allowed })
     }
 
     /// Storage as seen by requests on a warehouse: nothing outside of its allowed places.

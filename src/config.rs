@@ -1,8 +1,10 @@
 //! Settings: every key once, with its default. Flag beats environment variable beats TOML file beats default.
 
 mod lifetime;
+mod modes;
 
 pub use lifetime::Lifetime;
+pub use modes::{RegisterCheck, RulesMode};
 
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -26,6 +28,15 @@ pub struct Settings {
     /// The level of a validation rule as ID=deny|warn|off (repeatable)
     #[arg(long = "rule", env = "GUILLEMOT_RULES", value_delimiter = ',', global = true)]
     pub rules: Vec<String>,
+    /// Whether broken rules of level deny refuse commits, or are only logged [default: enforce]
+    #[arg(long, env = "GUILLEMOT_RULES_MODE", global = true)]
+    pub rules_mode: Option<RulesMode>,
+    /// What is done with what is found in a table that is registered [default: warn]
+    #[arg(long, env = "GUILLEMOT_REGISTER_CHECK", global = true)]
+    pub register_check: Option<RegisterCheck>,
+    /// Seconds that checking a table may take when it is registered [default: 20]
+    #[arg(long, env = "GUILLEMOT_REGISTER_CHECK_S", global = true)]
+    pub register_check_s: Option<u64>,
     /// A place outside the warehouses that locations and register may name (repeatable)
     #[arg(long, env = "GUILLEMOT_ALLOW_PREFIX", value_delimiter = ',', global = true)]
     pub allow_prefix: Vec<String>,
@@ -149,6 +160,9 @@ pub struct Config {
     pub database_connections: u32,
     pub warehouses: Vec<NamedWarehouse>,
     pub rules: Vec<(String, String)>,
+    pub rules_mode: RulesMode,
+    pub register_check: RegisterCheck,
+    pub register_check_s: u64,
     pub allow_prefix: Vec<String>,
     pub unique_table_locations: bool,
     pub verify_metadata_on_load: bool,
@@ -189,6 +203,9 @@ impl Settings {
             database_connections: self.database_connections.or(other.database_connections),
             warehouse: list(self.warehouse, other.warehouse),
             rules: list(self.rules, other.rules),
+            rules_mode: self.rules_mode.or(other.rules_mode),
+            register_check: self.register_check.or(other.register_check),
+            register_check_s: self.register_check_s.or(other.register_check_s),
             allow_prefix: list(self.allow_prefix, other.allow_prefix),
             unique_table_locations: self.unique_table_locations.or(other.unique_table_locations),
             verify_metadata_on_load: self.verify_metadata_on_load.or(other.verify_metadata_on_load),
@@ -225,6 +242,9 @@ impl Settings {
             database_connections: self.database_connections.unwrap_or(16),
             warehouses,
             rules,
+            rules_mode: self.rules_mode.unwrap_or_default(),
+            register_check: self.register_check.unwrap_or_default(),
+            register_check_s: self.register_check_s.unwrap_or(20),
             allow_prefix: self.allow_prefix.into_iter().filter(|p| !p.is_empty()).collect(),
             unique_table_locations: self.unique_table_locations.unwrap_or(false),
             verify_metadata_on_load: self.verify_metadata_on_load.unwrap_or(false),

@@ -16,6 +16,7 @@ pub mod inspect;
 pub mod manifest;
 pub mod plan;
 pub mod puffin;
+pub mod readiness;
 pub mod server;
 pub mod spec;
 pub mod storage;

@@ -2,7 +2,7 @@
 
 mod header_case;
 
-use crate::app::{App, KeysInUse, MetadataCache, Parts, WarehouseCache};
+use crate::app::{App, Journal, KeysInUse, MetadataCache, Parts, WarehouseCache};
 use crate::clock::{Clock, Ids};
 use crate::config::Config;
 use crate::storage::{Location, Storage, StorageConfig};
@@ -87,6 +87,7 @@ pub async fn build_with(config: Config, clock: Clock, ids: Ids) -> Result<App, E
         tasks: TaskTracker::new(),
         warehouses: WarehouseCache::default(),
         keys: KeysInUse::default(),
+        journal: Journal::default(),
         work: Notify::new(),
     });
     for warehouse in &app.config.warehouses {

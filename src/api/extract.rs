@@ -2,12 +2,13 @@
 
 use crate::api::error::Error;
 use crate::api::path::{ClientPath, NO_PREFIX};
-use crate::app::{App, Warehouse};
+use crate::app::{Agent, App, Warehouse};
 use crate::spec::{Namespace, TableIdent};
 use crate::store::{self, Entity, Page, warehouses};
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::HeaderMap;
+use axum::http::header::USER_AGENT;
 use axum::http::request::Parts;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -15,6 +16,7 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::sync::Arc;
 
 /// The separator of a namespace's levels in a path, once decoded.
@@ -48,6 +50,19 @@ impl FromRequestParts<App> for InWarehouse {
         let prefix = take(&mut names(parts, app).await?, "prefix")?;
         let named = (prefix != NO_PREFIX).then_some(prefix.as_str());
         Ok(Self(app.warehouse(named).await?))
+    }
+}
+
+/// What clients of Iceberg's own library say of it; the engine around it says nothing.
+const CLIENT_VERSION: &str = "x-client-version";
+
+impl FromRequestParts<App> for Agent {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Infallible> {
+        let header = |name: &str| parts.headers.get(name).and_then(|value| value.to_str().ok());
+        let said = [header(CLIENT_VERSION), header(USER_AGENT.as_str())];
+        Ok(Self::new(&said.into_iter().flatten().collect::<Vec<_>>().join(", ")))
     }
 }
 

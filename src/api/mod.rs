@@ -18,7 +18,9 @@ mod reports;
 mod tables;
 mod tasks;
 mod transactions;
+mod upgrade;
 mod views;
+mod warnings;
 
 use crate::app::App;
 use axum::Router;
@@ -89,6 +91,8 @@ fn routes() -> OpenApiRouter<App> {
         .routes(routes!(tasks::list_tasks))
         .routes(routes!(tasks::load_task))
         .routes(routes!(reports::list_reports))
+        .routes(routes!(warnings::list_warnings))
+        .routes(routes!(upgrade::check_upgrade))
         .routes(routes!(health::health))
         .routes(routes!(health::ready))
         .routes(routes!(health::metrics))

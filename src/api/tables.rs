@@ -6,8 +6,9 @@ use super::model::{
     CommitTableRequest, CommitTableResponse, CreateTableRequest, ListTablesResponse, LoadTableResult,
     RegisterTableRequest, RenameTableRequest, TableIdentifier,
 };
-use crate::app::{App, Warehouse};
+use crate::app::{Agent, App, Use, Warehouse};
 use crate::commit::{self, Created, Once, RegisterRequest, Stored, TableChange};
+use crate::config::RegisterCheck;
 use crate::spec::{self, Namespace, TableMetadata};
 use crate::store::tables::{self, Kind};
 use axum::Json;
@@ -98,6 +99,7 @@ pub(super) async fn create_table(
     tag = "catalog",
     params(
         ("prefix" = String, Path), ("namespace" = String, Path),
+        ("check" = Option<String>, Query, description = "`warn` or `deny`, where that is stricter than the settings"),
         ("X-Iceberg-Access-Delegation" = Option<String>, Header, description = "accepted; no credentials are vended")
     ),
     request_body = RegisterTableRequest,
@@ -114,6 +116,7 @@ pub(super) async fn register_table(
     State(app): State<App>,
     InWarehouse(warehouse): InWarehouse,
     NamespacePath(namespace): NamespacePath,
+    query: Query,
     once: Once,
     body: Body,
 ) -> Result<Response, Error> {
@@ -122,6 +125,12 @@ pub(super) async fn register_table(
         name: request.name,
         metadata_location: request.metadata_location,
         overwrite: request.overwrite.unwrap_or(false),
+        check: match query.filled("check") {
+            None => RegisterCheck::Off,
+            Some(text) => text
+                .parse()
+                .map_err(|_| Error::BadRequest(format!("Invalid check: expected off, warn or deny, found {text}")))?,
+        },
     };
     let at = app.clone();
     app.finish(async move {
@@ -154,6 +163,7 @@ pub(super) async fn load_table(
     InWarehouse(warehouse): InWarehouse,
     TablePath(ident): TablePath,
     query: Query,
+    agent: Agent,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
     query.check_referenced_by()?;
@@ -166,6 +176,7 @@ pub(super) async fn load_table(
         }
     };
     let row = commit::load_pointer(&app, &warehouse, Kind::Table, &ident).await?;
+    app.note_engine(&row.id, &agent, Use::Read);
     commit::verify_file(&app, &row.metadata_location).await?;
     let tag = entity_tag(&row.metadata_location, refs_only);
     if holds(&headers, &tag) {
@@ -217,6 +228,7 @@ pub(super) async fn update_table(
     State(app): State<App>,
     InWarehouse(warehouse): InWarehouse,
     TablePath(ident): TablePath,
+    agent: Agent,
     once: Once,
     body: Body,
 ) -> Result<Response, Error> {
@@ -226,7 +238,7 @@ pub(super) async fn update_table(
     {
         return Err(Error::BadRequest(format!("Invalid identifier: the path names {ident}, the body {named}")));
     }
-    let change = TableChange { ident, request };
+    let change = TableChange { ident, request, agent };
     let at = app.clone();
     app.finish(async move { Ok(loaded(&*commit::commit_table(&at, &warehouse, &change, &once).await?)) }).await
 }

@@ -3,7 +3,7 @@
 use super::error::{Error, IcebergErrorResponse};
 use super::extract::{Body, InWarehouse};
 use super::model::CommitTransactionRequest;
-use crate::app::App;
+use crate::app::{Agent, App};
 use crate::commit::{self, Once, TableChange};
 use crate::spec::{self, CommitTableRequest};
 use axum::extract::State;
@@ -28,10 +28,11 @@ use serde_json::value::RawValue;
 pub(super) async fn commit_transaction(
     State(app): State<App>,
     InWarehouse(warehouse): InWarehouse,
+    agent: Agent,
     once: Once,
     body: Body,
 ) -> Result<StatusCode, Error> {
-    let changes = parse(&body)?;
+    let changes = parse(&body, &agent)?;
     let at = app.clone();
     app.finish(async move {
         commit::commit_tables(&at, &warehouse, &changes, &once).await?;
@@ -48,19 +49,19 @@ struct Request<'a> {
     table_changes: Vec<&'a RawValue>,
 }
 
-fn parse(body: &Body) -> Result<Vec<TableChange>, Error> {
+fn parse(body: &Body, agent: &Agent) -> Result<Vec<TableChange>, Error> {
     spec::json::Object::parse_document(&body.0)?;
     let request: Request<'_> = body.borrowed()?;
     if request.table_changes.is_empty() {
         return Err(Error::BadRequest("Invalid transaction: table-changes is empty".into()));
     }
-    request.table_changes.into_iter().map(change).collect()
+    request.table_changes.into_iter().map(|raw| change(raw, agent)).collect()
 }
 
-fn change(raw: &RawValue) -> Result<TableChange, Error> {
+fn change(raw: &RawValue, agent: &Agent) -> Result<TableChange, Error> {
     let request = CommitTableRequest::parse_raw(raw)?;
     match request.identifier.clone() {
-        Some(ident) => Ok(TableChange { ident, request }),
+        Some(ident) => Ok(TableChange { ident, request, agent: agent.clone() }),
         None => Err(Error::BadRequest("Invalid transaction: a change has no identifier".into())),
     }
 }

@@ -8,6 +8,7 @@ use super::model::{
 use super::tables::{json, list};
 use crate::app::App;
 use crate::commit::{self, Once, RegisterRequest};
+use crate::config::RegisterCheck;
 use crate::spec::{self, ViewMetadata};
 use crate::store::tables::Kind;
 use axum::Json;
@@ -210,8 +211,12 @@ pub(super) async fn register_view(
     body: Body,
 ) -> Result<Response, Error> {
     let request: RegisterViewRequest = body.json()?;
-    let request =
-        RegisterRequest { name: request.name, metadata_location: request.metadata_location, overwrite: false };
+    let request = RegisterRequest {
+        name: request.name,
+        metadata_location: request.metadata_location,
+        overwrite: false,
+        check: RegisterCheck::Off,
+    };
     let at = app.clone();
     app.finish(async move {
         Ok(json(commit::register::<ViewMetadata>(&at, &warehouse, &namespace, &request, &once).await?.reply()))

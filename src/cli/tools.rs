@@ -1,11 +1,14 @@
 //! Tools that look at files and tables and change nothing: `inspect` and `verify`. They end with 0 when what they
 //! looked at is in order, with 1 when it is broken, with 2 when they could not look.
 
-use super::{AnyError, chain, print};
+mod upgrade;
+
+use super::{AnyError, print};
 use crate::config::Config;
 use crate::inspect::{inspect, printable};
 use crate::server;
 use crate::storage::{Mapped, Storage};
+use crate::telemetry::chain;
 use crate::validate::Levels;
 use crate::validate::at_rest::{Progress, Scope, Snapshots, Verdict};
 use crate::verify::{self, Catalog, Connection, Outcome, Target, describe};
@@ -31,6 +34,8 @@ pub(super) enum Tool {
     Inspect(InspectArgs),
     /// Check a table that already exists, in this catalog or in any other
     Verify(VerifyArgs),
+    /// Tell whether a table is ready for a newer format version
+    UpgradeCheck(UpgradeCheckArgs),
 }
 
 #[derive(Debug, Args)]
@@ -58,6 +63,24 @@ pub(super) struct VerifyArgs {
     /// Of how many live files of a snapshot something is kept in memory, at most
     #[arg(long, default_value_t = 20_000_000)]
     most_files: usize,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct UpgradeCheckArgs {
+    /// A table of this server's database as NAMESPACE.TABLE, or metadata files: paths, or URIs that storage can read
+    #[arg(required_unless_present = "uri")]
+    targets: Vec<String>,
+    /// The warehouse of tables that are named without --uri [default: the only one, else `default`]
+    #[arg(long = "in")]
+    warehouse: Option<String>,
+    #[command(flatten)]
+    table: TableArgs,
+    /// The format version
+    #[arg(long, default_value_t = 3)]
+    to: u8,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
 }
 
 /// How tables are found.
@@ -88,6 +111,7 @@ pub(super) async fn run(tool: Tool, config: Config) -> ExitCode {
     let done = match tool {
         Tool::Inspect(args) => run_inspect(&args, &config).await,
         Tool::Verify(args) => run_verify(&args, &config).await,
+        Tool::UpgradeCheck(args) => upgrade::run(&args, config).await,
     };
     match done {
         Ok(code) => ExitCode::from(code),

@@ -1,6 +1,7 @@
 //! Creating a table, at once or staged for a later commit; and what creating a view has in common with it.
 
 use crate::app::{App, Warehouse};
+use crate::commit::check::check_version;
 use crate::commit::files::load_reply;
 use crate::commit::location::{Chosen, check_metadata, choose};
 use crate::commit::swap::{Attempt, New, Prepared, Write, until_won};
@@ -30,7 +31,9 @@ pub async fn create_table(
 ) -> Result<Created, Error> {
     let ident = TableIdent::new(namespace.clone(), request.name.clone())?;
     require_free(app, warehouse, Kind::Table, &ident).await?;
-    let build = |location: &str| request.build(location, &app.ids.uuid(), app.clock.now_ms());
+    let version = request.format_version()?.unwrap_or(warehouse.versions.default);
+    check_version(warehouse, version)?;
+    let build = |location: &str| request.build_as(version, location, &app.ids.uuid(), app.clock.now_ms());
     if !request.stage_create {
         return Ok(Created::Table(create(app, warehouse, &ident, request.location.as_deref(), build, once).await?));
     }

@@ -30,6 +30,11 @@ pub trait Document: Debug + Sized + Send + Sync + 'static {
     /// `format-version`.
     fn format_version(&self) -> u8;
 
+    /// The metadata, if it is of a table.
+    fn as_table(&self) -> Option<&TableMetadata> {
+        None
+    }
+
     /// `location`, letter for letter.
     fn location(&self) -> &str;
 
@@ -77,6 +82,10 @@ impl Document for TableMetadata {
 
     fn format_version(&self) -> u8 {
         self.format_version
+    }
+
+    fn as_table(&self) -> Option<&TableMetadata> {
+        Some(self)
     }
 
     fn location(&self) -> &str {

@@ -2,6 +2,7 @@
 //!
 //! Each use-case reads as its steps. Nothing before the SQL swap is visible; the swap is the commit.
 
+mod check;
 mod create;
 mod document;
 mod drop;
@@ -20,9 +21,11 @@ mod swap;
 mod transaction;
 mod undrop;
 mod unregister;
+mod verdict;
 mod view;
 mod warehouse;
 
+pub use check::upgrade_check;
 pub use create::{Created, create_table};
 pub use document::Document;
 pub use drop::{EXPIRE_TABLE, ExpireOrder, PURGE_TABLE, PurgeOrder, drop, queue_purge};

@@ -1,11 +1,14 @@
 //! Registering a table or view by a metadata file that exists.
 
 use crate::app::{App, Warehouse};
+use crate::commit::check::{check_registered, check_version};
 use crate::commit::create::require_free;
 use crate::commit::load::{keep, read};
 use crate::commit::location::{check_inside, check_metadata};
 use crate::commit::once::metadata;
+use crate::commit::verdict::Subject;
 use crate::commit::{Document, Error, Once, Stored, name_taken};
+use crate::config::RegisterCheck;
 use crate::spec::{Namespace, TableIdent};
 use crate::store;
 use crate::store::locations::Claim;
@@ -21,6 +24,8 @@ pub struct RegisterRequest {
     pub metadata_location: String,
     /// Whether a table of this name may be there already, and gets this file. Views have no such wish.
     pub overwrite: bool,
+    /// How strictly the table is checked, where that is more than the settings ask for.
+    pub check: RegisterCheck,
 }
 
 /// Points a name at a metadata file. The file stays as and where it is.
@@ -44,6 +49,12 @@ pub async fn register<M: Document>(
     let stored: Arc<Stored<M>> = read(app, &request.metadata_location).await?;
     let found = stored.metadata();
     let location_key = check_metadata(warehouse, &**found)?.to_string();
+    let mut warnings = Vec::new();
+    if let Some(table) = found.as_table() {
+        check_version(warehouse, table.format_version)?;
+        let subject = Subject { app, warehouse, table: &ident, action: "register" };
+        warnings = check_registered(subject, table, request.check.max(warehouse.register_check)).await?;
+    }
     let change = Change {
         uuid: found.uuid(),
         format_version: found.format_version(),
@@ -66,6 +77,7 @@ pub async fn register<M: Document>(
         };
         insert(app, &new, once).await.map_err(|error| name_taken(M::KIND, error))?;
     }
+    app.note_warnings(warnings);
     keep(app, Arc::clone(&stored)).await;
     Ok(stored)
 }

@@ -40,6 +40,9 @@ pub(super) trait Attempt<M: Document>: Send {
         prepared.first().map_or_else(nothing, Prepared::answer)
     }
 
+    /// Is told that the change was made.
+    fn made(&mut self) {}
+
     /// What is changed, for people.
     fn names(&self) -> String;
 }
@@ -55,6 +58,14 @@ pub(super) enum Prepared<M> {
 }
 
 impl<M: Document> Prepared<M> {
+    /// [`TableRow::id`] of what is changed or added.
+    pub(super) fn table_id(&self) -> &str {
+        match self {
+            Self::Same(_, row) => &row.id,
+            Self::Swap(write, _) | Self::Create(write) => &write.id,
+        }
+    }
+
     pub(super) fn answer(&self) -> Answer {
         match self {
             Self::Same(stored, row) => metadata(M::KIND, &row.id, stored.location()),
@@ -162,6 +173,7 @@ pub(super) async fn until_won<M: Document>(
             Err(error) => Err(error),
         };
         let Err(error) = done else {
+            attempt.made();
             return Ok(finish(app, prepared).await);
         };
         if !matches!(error, store::Error::OutcomeUnknown(_)) {

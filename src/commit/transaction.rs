@@ -7,15 +7,18 @@
 //! A lost swap starts again from the top, with the new base; what was validated is not validated again, because the
 //! files that a commit adds never change.
 
-use crate::app::{App, Warehouse};
+use crate::app::{Agent, App, Use, Warehouse};
+use crate::commit::check::check_version;
 use crate::commit::location::{check_changed, check_metadata, choose};
 use crate::commit::once::nothing;
 use crate::commit::swap::{Attempt, New, Prepared, Write, until_won};
+use crate::commit::verdict::Subject;
 use crate::commit::{Error, Once, Owned, Stored, load, name_taken};
 use crate::spec::{self, AddedSnapshot, Base, CommitTableRequest, TableIdent, TableMetadata, TableUpdate};
 use crate::store::idempotency::Answer;
 use crate::store::locations::Claim;
 use crate::store::tables::{self, Kind, TableRow};
+use crate::store::warnings::Warning;
 use crate::store::{self, Entity};
 use crate::validate;
 use std::collections::{HashMap, HashSet};
@@ -28,6 +31,8 @@ pub struct TableChange {
     pub ident: TableIdent,
     /// What must hold, and what is to change.
     pub request: CommitTableRequest,
+    /// Who asks for it.
+    pub agent: Agent,
 }
 
 /// Commits to a table, and answers its new metadata.
@@ -42,7 +47,7 @@ pub async fn commit_table(
     once: &Once,
 ) -> Result<Arc<Stored>, Error> {
     let changes = std::slice::from_ref(change);
-    let commit = Commit { app, warehouse, changes, silent: false, validated: Validated::default() };
+    let commit = Commit { app, warehouse, changes, silent: false, validated: Validated::default(), tables: Vec::new() };
     let mut done = until_won(app, warehouse, commit, once).await?;
     // One change has one answer.
     done.pop().ok_or(Error::Store(store::Error::Conflict))
@@ -59,7 +64,7 @@ pub async fn commit_tables(
     once: &Once,
 ) -> Result<(), Error> {
     refuse_repeated(changes)?;
-    let commit = Commit { app, warehouse, changes, silent: true, validated: Validated::default() };
+    let commit = Commit { app, warehouse, changes, silent: true, validated: Validated::default(), tables: Vec::new() };
     until_won(app, warehouse, commit, once).await.map(drop)
 }
 
@@ -80,6 +85,8 @@ struct Commit<'a> {
     /// Whether the request is answered without metadata.
     silent: bool,
     validated: Validated,
+    /// The ids of the tables, in the order of the changes.
+    tables: Vec<String>,
 }
 
 impl Attempt<TableMetadata> for Commit<'_> {
@@ -88,6 +95,7 @@ impl Attempt<TableMetadata> for Commit<'_> {
         for change in self.changes {
             prepared.push(prepare(self.app, self.warehouse, change, &mut self.validated).await?);
         }
+        self.tables = prepared.iter().map(|change| change.table_id().to_owned()).collect();
         Ok(prepared)
     }
 
@@ -103,6 +111,13 @@ impl Attempt<TableMetadata> for Commit<'_> {
     fn answer(&self, prepared: &[Prepared<TableMetadata>]) -> Answer {
         let first = prepared.first().filter(|_| !self.silent);
         first.map_or_else(nothing, Prepared::answer)
+    }
+
+    fn made(&mut self) {
+        for (id, change) in self.tables.iter().zip(self.changes) {
+            self.app.note_engine(id, &change.agent, Use::Write);
+        }
+        self.app.note_warnings(std::mem::take(&mut self.validated.warnings));
     }
 
     fn names(&self) -> String {
@@ -135,7 +150,9 @@ async fn prepare(
     }
     let mut metadata = applied.metadata;
     let location_key = check_changed(warehouse, &row, &**base.metadata(), &metadata)?;
-    validated.check(app, warehouse, Some(base.metadata()), &mut metadata, &applied.added_snapshots).await?;
+    check_version(warehouse, metadata.format_version)?;
+    let subject = Subject { app, warehouse, table: &change.ident, action: "commit" };
+    validated.check(subject, Some(base.metadata()), &mut metadata, &applied.added_snapshots).await?;
     let new = New {
         ident: &change.ident,
         id: row.id.clone(),
@@ -165,7 +182,9 @@ async fn prepare_create(
     let applied = spec::apply(None, &updates, now_ms)?;
     let mut metadata = applied.metadata;
     let location_key = check_metadata(warehouse, &metadata)?.to_string();
-    validated.check(app, warehouse, None, &mut metadata, &applied.added_snapshots).await?;
+    check_version(warehouse, metadata.format_version)?;
+    let subject = Subject { app, warehouse, table: &change.ident, action: "commit" };
+    validated.check(subject, None, &mut metadata, &applied.added_snapshots).await?;
     let new = New {
         ident: &change.ident,
         id: app.ids.uuid(),
@@ -177,7 +196,7 @@ async fn prepare_create(
     Ok(Prepared::Create(Write::new(app, new, metadata, now_ms)?))
 }
 
-/// The updates of a create, with the uuid and the location that a client may have left to the catalog.
+/// The updates of a create, with what a client may have left to the catalog: uuid, location, format version.
 async fn complete(app: &App, warehouse: &Warehouse, change: &TableChange) -> Result<Vec<TableUpdate>, Error> {
     let given = &change.request.updates;
     let mut updates = Vec::with_capacity(given.len() + 2);
@@ -187,6 +206,10 @@ async fn complete(app: &App, warehouse: &Warehouse, change: &TableChange) -> Res
     if !given.iter().any(|update| matches!(update, TableUpdate::SetLocation { .. })) {
         let location = choose(app, warehouse, &change.ident, None).await?.location;
         updates.push(TableUpdate::SetLocation { location });
+    }
+    let versions = &warehouse.versions;
+    if versions.has_default && !given.iter().any(|update| matches!(update, TableUpdate::UpgradeFormatVersion { .. })) {
+        updates.push(TableUpdate::UpgradeFormatVersion { format_version: versions.default.into() });
     }
     updates.extend(given.iter().cloned());
     Ok(updates)
@@ -216,48 +239,33 @@ async fn disposable(
 struct Validated {
     /// For each snapshot that passed, the end of the row ids that its manifest list assigns.
     row_id_ends: HashMap<i64, Option<i64>>,
+    /// What is to be remembered once the change is made.
+    warnings: Vec<Warning>,
 }
 
 impl Validated {
     async fn check(
         &mut self,
-        app: &App,
-        warehouse: &Warehouse,
+        subject: Subject<'_>,
         base: Option<&TableMetadata>,
         metadata: &mut TableMetadata,
         added: &[AddedSnapshot],
     ) -> Result<(), Error> {
         let new: Vec<AddedSnapshot> =
             added.iter().filter(|snapshot| !self.row_id_ends.contains_key(&snapshot.snapshot_id)).copied().collect();
+        let Subject { app, warehouse, .. } = subject;
         let reader = app.scoped(warehouse);
         let verdict = validate::snapshots(&reader, &app.manifests, &warehouse.levels, base, metadata, &new).await;
         let report = verdict.map_err(|unavailable| Error::StorageUnavailable {
             location: unavailable.location.clone(),
             source: Box::new(unavailable),
         })?;
-        note(&report);
-        if !report.refused.is_empty() {
-            return Err(Error::Refused(Box::new(report)));
-        }
-        self.row_id_ends.extend(new.iter().map(|snapshot| (snapshot.snapshot_id, report.row_id_end)));
+        let end = report.row_id_end;
+        self.warnings.extend(subject.judge(report)?);
+        self.row_id_ends.extend(new.iter().map(|snapshot| (snapshot.snapshot_id, end)));
         for end in added.iter().filter_map(|snapshot| self.row_id_ends.get(&snapshot.snapshot_id).copied().flatten()) {
             metadata.raise_next_row_id(end);
         }
         Ok(())
-    }
-}
-
-/// Counts a verdict, and logs what was found but not refused.
-fn note(report: &validate::Report) {
-    for violation in &report.refused {
-        tracing::info!(rule = violation.rule, object = violation.object, "refused: {}", violation.message);
-        metrics::counter!("guillemot_rule_refusals_total", "rule" => violation.rule).increment(1);
-    }
-    for violation in &report.warnings {
-        metrics::counter!("guillemot_rule_warnings_total", "rule" => violation.rule).increment(1);
-        tracing::warn!(rule = violation.rule, object = violation.object, "{}", violation.message);
-    }
-    for skipped in &report.not_checked {
-        metrics::counter!("guillemot_rule_not_checked_total", "rule" => skipped.rule).increment(1);
     }
 }

@@ -50,12 +50,20 @@ impl CreateTableRequest {
         })
     }
 
+    /// The table's first metadata, in the format version that the request asks for, else the usual one.
+    ///
+    /// # Errors
+    /// As [`CreateTableRequest::build_as`].
+    pub fn build(&self, location: &str, uuid: &str, now_ms: i64) -> Result<TableMetadata> {
+        let version = self.format_version()?.unwrap_or(DEFAULT_FORMAT_VERSION);
+        self.build_as(version, location, uuid, now_ms)
+    }
+
     /// The table's first metadata: schema, spec and order with ids from the start, whatever ids the client used.
     ///
     /// # Errors
     /// [`Error::Invalid`] if schema, spec, order or properties do not fit each other or the format version.
-    pub fn build(&self, location: &str, uuid: &str, now_ms: i64) -> Result<TableMetadata> {
-        let format_version = self.format_version()?;
+    pub fn build_as(&self, format_version: u8, location: &str, uuid: &str, now_ms: i64) -> Result<TableMetadata> {
         properties::check(&self.properties, &self.schema, format_version)?;
         let (schema, spec, order) = self.with_fresh_ids()?;
         schema.check_compatible(format_version)?;
@@ -76,11 +84,14 @@ impl CreateTableRequest {
         Ok(metadata)
     }
 
-    /// The format version that the properties ask for (spec.md 2.5).
-    fn format_version(&self) -> Result<u8> {
-        let Some(text) = self.properties.get("format-version") else { return Ok(DEFAULT_FORMAT_VERSION) };
+    /// The format version that the properties ask for (spec.md 2.5); none if they do not.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there is no such version.
+    pub fn format_version(&self) -> Result<Option<u8>> {
+        let Some(text) = self.properties.get("format-version") else { return Ok(None) };
         let known = text.parse().ok().filter(|version| (1..=MAX_FORMAT_VERSION).contains(version));
-        known.ok_or_else(|| Error::invalid(format!("Unsupported format version: v{text}")))
+        known.map(Some).ok_or_else(|| Error::invalid(format!("Unsupported format version: v{text}")))
     }
 
     /// Schema, spec and order under the ids of a new table. They are judged as the client wrote them, so that errors

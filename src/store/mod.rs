@@ -19,6 +19,7 @@
 //! checked and then done: a statement is written so that the database decides, and its answer is read.
 
 pub mod dropped;
+pub mod engines;
 pub mod idempotency;
 pub mod locations;
 pub mod loose_files;
@@ -27,6 +28,7 @@ pub mod reports;
 pub mod tables;
 pub mod tasks;
 pub mod warehouses;
+pub mod warnings;
 
 mod db;
 mod error;

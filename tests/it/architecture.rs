@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Module, and the modules of this crate that it may use besides itself.
-const MAY_USE: [(&str, &[&str]); 20] = [
+const MAY_USE: [(&str, &[&str]); 21] = [
     // The pure core: bytes and values in, values out.
     ("spec", &[]),
     ("manifest", &["spec"]),
@@ -13,6 +13,7 @@ const MAY_USE: [(&str, &[&str]); 20] = [
     ("validate", &["spec", "manifest", "puffin", "dv"]),
     ("plan", &["spec", "manifest", "validate"]),
     ("inspect", &["spec", "manifest", "puffin", "dv", "validate"]),
+    ("readiness", &["spec", "validate"]),
     // The shell.
     ("clock", &[]),
     ("config", &[]),
@@ -20,9 +21,9 @@ const MAY_USE: [(&str, &[&str]); 20] = [
     ("store", &["spec"]),
     ("storage", &["validate"]),
     ("app", &["store", "storage", "clock", "config", "plan", "validate"]),
-    ("commit", &["app", "plan", "validate", "store", "storage", "spec"]),
+    ("commit", &["app", "config", "plan", "readiness", "validate", "store", "storage", "spec"]),
     ("tasks", &["app", "commit", "store", "storage", "spec", "manifest", "validate", "telemetry"]),
-    ("api", &["app", "commit", "plan", "store", "spec", "validate", "telemetry"]),
+    ("api", &["app", "commit", "config", "plan", "readiness", "store", "spec", "validate", "telemetry"]),
     ("verify", &["spec", "storage", "validate", "inspect"]),
     (
         "server",
@@ -30,7 +31,20 @@ const MAY_USE: [(&str, &[&str]); 20] = [
     ),
     (
         "cli",
-        &["api", "app", "commit", "config", "inspect", "server", "storage", "store", "telemetry", "validate", "verify"],
+        &[
+            "api",
+            "app",
+            "commit",
+            "config",
+            "inspect",
+            "readiness",
+            "server",
+            "storage",
+            "store",
+            "telemetry",
+            "validate",
+            "verify",
+        ],
     ),
     ("main", &["cli"]),
 ];

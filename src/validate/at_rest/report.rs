@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::spec::{Snapshot, TableMetadata};
 use crate::validate::read::Unavailable;
-use crate::validate::report::Report;
+use crate::validate::report::{NotChecked, Report};
 
 use super::Remark;
 
@@ -104,6 +104,19 @@ impl TableReport {
             snapshots: Vec::new(),
             stopped: None,
         }
+    }
+
+    /// The report on a table whose current snapshot was not looked at to the end.
+    pub fn unfinished(table: &TableMetadata, reason: String) -> Self {
+        let mut report = Self::of(table);
+        if let Some(current) = table.current_snapshot() {
+            let mut snapshot = SnapshotReport::of(table, current);
+            snapshot.complete = false;
+            let object = table.location.clone();
+            snapshot.report.not_checked.push(NotChecked { rule: "*", object, reason });
+            report.snapshots.push(snapshot);
+        }
+        report
     }
 
     /// What became of the check.

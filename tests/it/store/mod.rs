@@ -2,6 +2,7 @@
 
 mod contention;
 mod dropped;
+mod engines;
 mod idempotency;
 mod locations;
 mod loose_files;
@@ -12,6 +13,7 @@ mod reports;
 mod tables;
 mod tasks;
 mod warehouses;
+mod warnings;
 
 use guillemot::spec::{Namespace, TableIdent};
 use guillemot::store::locations::Claim;

@@ -1,0 +1,131 @@
+//! Looking at a table that is there, or is to be: before it is registered, and before it is upgraded.
+
+use crate::app::{App, Warehouse};
+use crate::commit::verdict::{Subject, count_not_checked};
+use crate::commit::{Error, load};
+use crate::config::{RegisterCheck, RulesMode};
+use crate::readiness::{self, Readiness, Users};
+use crate::spec::{TableIdent, TableMetadata};
+use crate::store::engines;
+use crate::store::warnings::Warning;
+use crate::validate::at_rest::{self, Scope, SnapshotReport, Snapshots, TableReport, Verdict};
+use crate::validate::{Cache, Report};
+use std::time::Duration;
+
+/// What one check may keep of manifests, in bytes. It is not shared: files of a table that is not ours yet may change.
+const CACHE_BYTES: u64 = 32 << 20;
+
+/// How long an upgrade check looks at the table.
+const UPGRADE_CHECK_LIMIT: Duration = Duration::from_mins(2);
+
+/// Of how many live files one check may keep something.
+const MOST_FILES: usize = 1_000_000;
+
+/// Refuses a format version that the warehouse does not want.
+pub(super) fn check_version(warehouse: &Warehouse, version: u8) -> Result<(), Error> {
+    policy(warehouse, version).map_or(Ok(()), |against| Err(Error::Invalid(against)))
+}
+
+/// What speaks against a format version in this warehouse.
+fn policy(warehouse: &Warehouse, version: u8) -> Option<String> {
+    let versions = &warehouse.versions;
+    (!versions.allow(version)).then(|| {
+        let (name, allowed) = (&warehouse.row.name, versions.shown());
+        format!(
+            "Format version {version} is not allowed in warehouse {name}: its allowed-format-versions are {allowed}"
+        )
+    })
+}
+
+/// Checks the current snapshot of a table that is to be registered, within the time that the settings give.
+///
+/// # Errors
+/// Only where the check refuses: [`Error::Refused`] if the table is broken, [`Error::Invalid`] or
+/// [`Error::StorageUnavailable`] if that could not be told.
+pub(super) async fn check_registered(
+    subject: Subject<'_>,
+    table: &TableMetadata,
+    mode: RegisterCheck,
+) -> Result<Vec<Warning>, Error> {
+    let refuses = mode == RegisterCheck::Deny && subject.warehouse.rules_mode == RulesMode::Enforce;
+    if mode == RegisterCheck::Off {
+        return Ok(Vec::new());
+    }
+    let limit = Duration::from_secs(subject.app.config.register_check_s);
+    let report = look_at(subject.app, subject.warehouse, table, limit).await;
+    let verdict = report.verdict();
+    count(verdict);
+    let TableReport { mut snapshots, stopped, .. } = report;
+    let found: SnapshotReport = match (snapshots.pop(), stopped) {
+        (_, Some(stopped)) if refuses && verdict != Verdict::Broken => {
+            return Err(Error::StorageUnavailable { location: stopped.location.clone(), source: Box::new(stopped) });
+        }
+        (None, Some(stopped)) => return not_told(subject, false, &stopped.to_string()),
+        (None, None) => return Ok(Vec::new()),
+        (Some(found), _) => found,
+    };
+    count_not_checked(&found.report);
+    match verdict {
+        Verdict::Broken if refuses => Err(subject.refuse(found.report)),
+        Verdict::NotChecked => {
+            let warnings = subject.let_pass(&found.report);
+            not_told(subject, refuses, &reasons(&found.report)).map(|_| warnings)
+        }
+        _ => Ok(subject.let_pass(&found.report)),
+    }
+}
+
+fn count(verdict: Verdict) {
+    let verdict = match verdict {
+        Verdict::Ok => "ok",
+        Verdict::Broken => "broken",
+        Verdict::NotChecked => "not-checked",
+    };
+    metrics::counter!("guillemot_register_checks_total", "verdict" => verdict).increment(1);
+}
+
+/// The first reasons why something was not checked.
+fn reasons(report: &Report) -> String {
+    let reasons = report.not_checked.iter().take(3).map(|not| format!("{}: {}", not.object, not.reason));
+    reasons.collect::<Vec<_>>().join("; ")
+}
+
+fn not_told(subject: Subject<'_>, refuses: bool, why: &str) -> Result<Vec<Warning>, Error> {
+    let table = subject.table;
+    if refuses {
+        let text =
+            format!("Cannot register {table}: register-check is deny, and the table could not be checked: {why}");
+        return Err(Error::Invalid(text));
+    }
+    tracing::warn!(%table, "registered without a verdict: {why}");
+    Ok(Vec::new())
+}
+
+/// Checks the current snapshot, as far as that goes within the time.
+async fn look_at(app: &App, warehouse: &Warehouse, table: &TableMetadata, limit: Duration) -> TableReport {
+    let (reader, cache) = (app.scoped(warehouse), Cache::new(CACHE_BYTES));
+    let scope = Scope { snapshots: Snapshots::Current, most_files: MOST_FILES };
+    let look = at_rest::check(&reader, &cache, &warehouse.levels, table, scope, &|_| ());
+    match tokio::time::timeout(limit, look).await {
+        // Without any time there is no verdict, however fast storage is.
+        Ok(report) if !limit.is_zero() => report,
+        _ => TableReport::unfinished(table, format!("it took more than {} seconds", limit.as_secs())),
+    }
+}
+
+/// Tells whether a table is ready for a format version.
+///
+/// # Errors
+/// [`Error::Invalid`] if there is no upgrade to that version.
+pub async fn upgrade_check(app: &App, warehouse: &Warehouse, ident: &TableIdent, to: u8) -> Result<Readiness, Error> {
+    if !readiness::VERSIONS.contains(&to) {
+        return Err(Error::Invalid(format!("Invalid to: expected 2 or 3, found {to}")));
+    }
+    let (row, stored) = load::<TableMetadata>(app, warehouse, ident).await?;
+    app.write_journal().await;
+    let seen = engines::list(&app.db, &row.id).await?.into_iter();
+    let seen: Vec<(String, i64, i64)> = seen.map(|seen| (seen.agent, seen.read_ms, seen.wrote_ms)).collect();
+    let users = Users { seen: &seen, now_ms: app.clock.now_ms() };
+    let report = look_at(app, warehouse, stored.metadata(), UPGRADE_CHECK_LIMIT).await;
+    Ok(readiness::assess(stored.metadata(), to, &report, Some(users), policy(warehouse, to)))
+}

@@ -1,0 +1,82 @@
+//! What becomes of a verdict: it is counted, logged and remembered, and it refuses what it must refuse.
+
+use crate::app::{App, Warehouse};
+use crate::commit::Error;
+use crate::config::RulesMode;
+use crate::spec::TableIdent;
+use crate::store::warnings::Warning;
+use crate::validate::{Report, Violation};
+
+/// What a verdict is about.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Subject<'a> {
+    pub app: &'a App,
+    pub warehouse: &'a Warehouse,
+    pub table: &'a TableIdent,
+    /// `commit` or `register`.
+    pub action: &'static str,
+}
+
+impl Subject<'_> {
+    /// Refuses if a rule of level deny is broken, unless the rules are only logged; else what to remember once the
+    /// change is made.
+    pub(super) fn judge(self, report: Report) -> Result<Vec<Warning>, Error> {
+        count_not_checked(&report);
+        if !report.refused.is_empty() && self.warehouse.rules_mode == RulesMode::Enforce {
+            self.note_warnings(&report);
+            return Err(self.refuse(report));
+        }
+        Ok(self.let_pass(&report))
+    }
+
+    /// Refuses.
+    pub(super) fn refuse(self, report: Report) -> Error {
+        for violation in &report.refused {
+            let table = self.table;
+            tracing::info!(rule = violation.rule, object = violation.object, %table, "refused: {}", violation.message);
+            metrics::counter!("guillemot_rule_refusals_total", "rule" => violation.rule).increment(1);
+        }
+        Error::Refused(Box::new(report))
+    }
+
+    /// Lets pass what is only to be said.
+    pub(super) fn let_pass(self, report: &Report) -> Vec<Warning> {
+        for violation in &report.refused {
+            let table = self.table;
+            tracing::warn!(rule = violation.rule, object = violation.object, %table, "not refused: {}", violation.message);
+            metrics::counter!("guillemot_rule_would_refuse_total", "rule" => violation.rule).increment(1);
+        }
+        self.note_warnings(report);
+        let refused = report.refused.iter().map(|violation| self.warning(violation, true));
+        refused.chain(report.warnings.iter().map(|violation| self.warning(violation, false))).collect()
+    }
+
+    fn note_warnings(self, report: &Report) {
+        for violation in &report.warnings {
+            let table = self.table;
+            tracing::warn!(rule = violation.rule, object = violation.object, %table, "{}", violation.message);
+            metrics::counter!("guillemot_rule_warnings_total", "rule" => violation.rule).increment(1);
+        }
+    }
+
+    fn warning(self, violation: &Violation, would_refuse: bool) -> Warning {
+        let now = self.app.clock.now_ms();
+        Warning {
+            id: format!("{now:015}-{}", self.app.ids.uuid()),
+            warehouse_id: self.warehouse.row.id.clone(),
+            table: self.table.clone(),
+            action: self.action.to_owned(),
+            rule: violation.rule.to_owned(),
+            would_refuse,
+            object: violation.object.clone(),
+            message: violation.message.clone(),
+            created_ms: now,
+        }
+    }
+}
+
+pub(super) fn count_not_checked(report: &Report) {
+    for skipped in &report.not_checked {
+        metrics::counter!("guillemot_rule_not_checked_total", "rule" => skipped.rule).increment(1);
+    }
+}
