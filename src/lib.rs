@@ -1,7 +1,8 @@
 //! Guillemot, an Iceberg REST catalog that opens what a commit adds.
 //!
 //! The crate is two cores. The pure one knows Iceberg: [`spec`] (table metadata, updates, requirements),
-//! [`manifest`], [`puffin`] and [`dv`] (file formats), [`validate`] (facts and the rules over them).
+//! [`manifest`], [`puffin`] and [`dv`] (file formats), [`validate`] (facts and the rules over them), [`plan`] (scans),
+//! [`inspect`] and [`readiness`] (what people ask about tables).
 //! The shell does the work of a server: [`store`] is SQL, [`storage`] is objects, [`commit`] is the order of
 //! steps, [`tasks`] is what is done after the reply, [`api`] is HTTP. `tests/it/architecture.rs` holds which module may use which.
 

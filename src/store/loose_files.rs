@@ -2,7 +2,7 @@
 //!
 //! A metadata file is noted here before it is written; the transaction that makes a pointer name it takes the note
 //! back. So a note that is still there after a while tells of a file that nothing needs, whatever happened to the
-//! server in between. `docs/adr/0005-noted-files.md` says why it is done so.
+//! server in between. `docs/adr/0006-noted-files.md` says why it is done so.
 
 use sqlx::query;
 
