@@ -49,14 +49,8 @@ def manifest(data_files, snapshot_id=1):
     rows = [head + _long(0) + _text(location) + tail for location in data_files]
     schema = _record("manifest_entry", ENTRY_FIELDS)
     schema["fields"].append({"name": "data_file", "field-id": 2, "type": _record("r2", FILE_FIELDS)})
-    metadata = {
-        "schema": "{}",
-        "partition-spec": "[]",
-        "partition-spec-id": "0",
-        "format-version": "2",
-        "content": "data",
-    }
-    return _container(schema, metadata, rows)
+    metadata = {"schema": "{}", "partition-spec": "[]", "partition-spec-id": "0", "content": "data"}
+    return _container(schema, metadata | {"format-version": "2"}, rows)
 
 
 def _record(name, fields):
