@@ -10,6 +10,7 @@ on_both_with_still_clocks!(
     a_dropped_table_goes_when_its_time_is_over,
     a_purge_waits_until_the_time_is_over,
     the_name_is_free_and_the_place_is_not,
+    a_warehouse_that_is_switched_off_still_shows_them,
     the_last_one_of_a_name_comes_back_first,
     a_table_comes_back_under_another_name,
     malformed_undrops_are_400s,
@@ -135,6 +136,22 @@ async fn the_name_is_free_and_the_place_is_not(server: Server) {
     server.work_off().await;
     server.forget_files().await;
     assert_eq!(server.get("/namespaces/ns/tables/t").await.expect(200), first);
+}
+
+async fn a_warehouse_that_is_switched_off_still_shows_them(server: Server) {
+    keep_for_an_hour(&server).await;
+    for name in ["a", "b", "c"] {
+        server.table(name, 2).await;
+        drop_table(&server, name).await;
+    }
+    manage(&server, Method::PATCH, "", Some(json!({"active": false}))).await.expect(200);
+    let first = manage(&server, Method::GET, "/dropped?pageSize=2", None).await.expect(200);
+    let token = first["next-page-token"].as_str().unwrap();
+    let second =
+        manage(&server, Method::GET, &format!("/dropped?pageSize=2&pageToken={token}"), None).await.expect(200);
+    let count = |page: &Value| page["tables"].as_array().unwrap().len();
+    assert_eq!((count(&first), count(&second), second.get("next-page-token")), (2, 1, None));
+    undrop(&server, named("b")).await.expect(200);
 }
 
 async fn the_last_one_of_a_name_comes_back_first(server: Server) {

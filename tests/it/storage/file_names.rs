@@ -27,3 +27,18 @@ async fn any_name_makes_a_file_below_its_folder() {
         assert_eq!(place.content_of(&key).await.as_deref(), Some(&b"x"[..]), "{name}");
     }
 }
+
+#[tokio::test]
+async fn what_a_cut_off_write_left_is_deleted_and_nothing_else() {
+    let place = Place::file();
+    let folder = place.base.strip_prefix("file://").unwrap().to_owned();
+    for name in ["m.json#1", "m.json#2", "m.json#4", "m.json#1x", "n.json#1", "m.json"] {
+        std::fs::write(format!("{folder}/{name}"), "x").unwrap();
+    }
+    place.storage.delete_remains(&place.at("m.json")).await.unwrap();
+    let mut left: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["m.json", "m.json#1x", "m.json#4", "n.json#1"]);
+    place.storage.delete_remains(&place.at("none.json")).await.unwrap();
+    Place::gcs().await.storage.delete_remains("gs://none/m.json").await.unwrap();
+}
