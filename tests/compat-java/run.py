@@ -34,6 +34,7 @@ SERVERS = {
     "FormatVersion3Test": [],
     "NamesTest": [],
     "TransactionTest": [],
+    "PlanningTest": ["--plan-task-files", "3"],
 }
 
 # A namespace without levels: the REST protocol has no name for it, and Iceberg's own kit leaves these out too.
