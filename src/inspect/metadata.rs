@@ -106,7 +106,7 @@ fn describe_snapshot(snapshot: &Snapshot, current: &str, page: &mut Page) {
     page.line(1, format!("snapshot {id}{current}: {operation}, sequence number {sequence}, {at}"));
     let parent = snapshot.parent_snapshot_id.map_or_else(|| "no parent".to_owned(), |id| format!("parent {id}"));
     let rows = snapshot.first_row_id.zip(snapshot.added_rows);
-    let rows = rows.map_or_else(String::new, |(first, rows)| format!(", row ids {first} and {rows} on"));
+    let rows = rows.map_or_else(String::new, |(first, rows)| format!(", {rows} row ids from {first}"));
     page.line(2, format!("{parent}{rows}"));
     let list = snapshot.manifest_list.as_deref().map(cut);
     page.line(2, list.unwrap_or_else(|| "no manifest list: it names its manifests itself".to_owned()));

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use crate::spec::iso;
+
 /// How much of a value from a file is shown, in characters.
 const MOST_CHARS: usize = 1_000;
 
@@ -93,22 +95,10 @@ pub fn printable(text: &str) -> String {
     shown
 }
 
-/// A point in time, given in epoch milliseconds, as `2026-01-31 12:30:00.000 UTC`.
+/// A point in time, given in epoch milliseconds, as `2026-01-31 12:30:00.500000 UTC`.
 pub fn utc(epoch_ms: i64) -> String {
-    const DAY_MS: i64 = 86_400_000;
-    let (days, of_day) = (epoch_ms.div_euclid(DAY_MS), epoch_ms.rem_euclid(DAY_MS));
-    // Days are counted from 0000-03-01, so that a leap day ends its year, in eras of 400 years.
-    let from_march = days + 719_468;
-    let (era, of_era) = (from_march.div_euclid(146_097), from_march.rem_euclid(146_097));
-    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    let (seconds, ms) = (of_day / 1_000, of_day % 1_000);
-    let (hour, minute, second) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
-    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{ms:03} UTC")
+    let text = iso::write_timestamp(epoch_ms.saturating_mul(1_000), 1_000_000);
+    format!("{} UTC", text.replace('T', " "))
 }
 
 #[cfg(test)]
@@ -117,10 +107,10 @@ mod tests {
 
     #[test]
     fn times_are_dates() {
-        assert_eq!(utc(0), "1970-01-01 00:00:00.000 UTC");
-        assert_eq!(utc(951_782_400_000), "2000-02-29 00:00:00.000 UTC");
-        assert_eq!(utc(1_767_225_599_999), "2025-12-31 23:59:59.999 UTC");
-        assert_eq!(utc(-1), "1969-12-31 23:59:59.999 UTC");
+        assert_eq!(utc(0), "1970-01-01 00:00:00 UTC");
+        assert_eq!(utc(951_782_400_000), "2000-02-29 00:00:00 UTC");
+        assert_eq!(utc(1_767_225_599_999), "2025-12-31 23:59:59.999000 UTC");
+        assert_eq!(utc(-1), "1969-12-31 23:59:59.999000 UTC");
         assert!(utc(i64::MAX).ends_with("UTC") && utc(i64::MIN).ends_with("UTC"));
     }
 

@@ -8,7 +8,10 @@ const HEAD: &str = "\
 
 Every snapshot that a commit adds is judged by these rules. A rule's level is `deny` (the commit is refused with 400),
 `warn` (logged and counted) or `off`. Levels change per server (`--rule ID=deny|warn|off`, `GUILLEMOT_RULES`) and per warehouse
-(`settings.rules`, by the management API). This page is generated: `cargo run -- rules > docs/rules.md`.
+(`settings.rules`, by the management API). With `--rules-mode log-only` (`GUILLEMOT_RULES_MODE`, per warehouse
+`settings.rules-mode`) nothing is refused: what would have been is logged, counted, and listed with the warnings by
+`GET /management/v1/warehouses/{warehouse}/warnings`. Tables that exist already are judged by the same rules:
+[verify.md](verify.md). This page is generated: `cargo run -- rules > docs/rules.md`.
 
 | rule | default | what must hold | what it protects | reads | source | known to break it |
 |---|---|---|---|---|---|---|

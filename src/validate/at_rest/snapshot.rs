@@ -18,6 +18,11 @@ use super::files::LiveData;
 use super::report::SnapshotReport;
 use super::{BlobKey, Progress, Scope, Seen, Watch, version_of, writers};
 
+/// Rules about what is too large to be looked at.
+const LIMITS: &[&str] =
+    &[COMMIT_TOO_LARGE, "manifest-list-too-large", "manifest-too-large", "puffin-too-large", "dv-too-large"];
+const COMMIT_TOO_LARGE: &str = "commit-too-large";
+
 /// The check of one snapshot.
 pub(super) struct Work<'a, R> {
     pub(super) reader: &'a R,
@@ -139,9 +144,17 @@ fn excuse_unknown_files(facts: &mut Facts<'_>) {
 }
 
 impl Own {
-    fn note_judged<R: ReadBytes>(&mut self, context: &Context<'_, R>, facts: &Facts<'_>, seen: &mut Seen) {
+    /// Keeps what the look at the commit read. `all_new` says that every manifest it wrote was tried to be read.
+    fn note_judged<R: ReadBytes>(
+        &mut self,
+        context: &Context<'_, R>,
+        facts: &Facts<'_>,
+        seen: &mut Seen,
+        all_new: bool,
+    ) {
         let read: HashSet<usize> = facts.manifests.iter().map(|new| new.place).collect();
-        let new = facts.rows().enumerate().filter(|(_, (file, origin))| *origin == Origin::New && !file.encrypted);
+        let new = facts.rows().enumerate();
+        let new = new.filter(|(_, (file, origin))| all_new && *origin == Origin::New && !file.encrypted);
         let broken = new.filter(|(place, _)| !read.contains(place)).map(|(_, (file, _))| file.manifest_path.clone());
         self.broken.extend(broken);
         seen.manifests.extend(facts.manifests.iter().filter_map(|new| Some(facts.row(new)?.manifest_path.clone())));
@@ -194,11 +207,12 @@ impl<R: ReadBytes> State<'_, R> {
         let context = self.context;
         let mut gathered = gather::gather(context).await?;
         let readable = gathered.facts.is_some();
+        let all_new = self.set_aside_limits(&mut gathered.failures);
         if let Some(facts) = &mut gathered.facts {
             if history_is_expired(context.table, context.snapshot) {
                 excuse_unknown_files(facts);
             }
-            self.own.note_judged(context, facts, self.seen);
+            self.own.note_judged(context, facts, self.seen, all_new);
         }
         rules::check(gathered, context.levels, report);
         // These look at every manifest that is known. The look at the state reads them all, and finds the same.
@@ -244,8 +258,30 @@ impl<R: ReadBytes> State<'_, R> {
         places
     }
 
+    /// Takes out faults that say no more than that something is larger than what is looked at: a commit that large is
+    /// refused, a table is not broken by it. Answers whether every manifest that the snapshot wrote was tried.
+    fn set_aside_limits(&mut self, failures: &mut Vec<Failure>) -> bool {
+        let mut all_new = true;
+        for failure in failures.extract_if(.., |failure| LIMITS.contains(&failure.rule)) {
+            let Failure { rule, finding } = failure;
+            let reason = format!("it has {}, more than is looked at ({})", finding.found, finding.expected);
+            if rule == COMMIT_TOO_LARGE {
+                // Its manifests are looked at one by one.
+                all_new = false;
+                self.not_checked.push(NotChecked { rule, object: finding.object, reason });
+            } else {
+                self.skip(rule, &finding.object, &reason);
+            }
+        }
+        all_new
+    }
+
     fn is_broken(&mut self, file: &ManifestFile, failure: Failure) {
-        self.tally.failure(failure);
+        let mut failures = vec![failure];
+        self.set_aside_limits(&mut failures);
+        for failure in failures {
+            self.tally.failure(failure);
+        }
         self.complete = false;
         self.own.broken.insert(file.manifest_path.clone());
     }
@@ -267,7 +303,8 @@ impl<R: ReadBytes> State<'_, R> {
 
     /// Moves what reading found out into the tally.
     pub(super) fn take_notes(&mut self, notes: Notes) {
-        let (failures, not_checked) = notes.into_parts();
+        let (mut failures, not_checked) = notes.into_parts();
+        self.set_aside_limits(&mut failures);
         for failure in failures {
             self.tally.failure(failure);
         }

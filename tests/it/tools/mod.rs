@@ -1,5 +1,6 @@
 //! The tools of the binary, run as people and scripts run them.
 
+mod docs;
 mod inspect;
 mod verify;
 
@@ -15,13 +16,18 @@ struct Ran {
 
 /// Runs the binary, with no setting of the shell that runs the tests.
 fn guillemot(arguments: &[&str]) -> Ran {
+    guillemot_in(Path::new(env!("CARGO_MANIFEST_DIR")), arguments)
+}
+
+/// The same in a folder.
+fn guillemot_in(folder: &Path, arguments: &[&str]) -> Ran {
     let mut command = Command::new(env!("CARGO_BIN_EXE_guillemot"));
     for (name, _) in std::env::vars() {
         if name.starts_with("GUILLEMOT_") || name.starts_with("STORAGE_EMULATOR") {
             command.env_remove(name);
         }
     }
-    let output = command.args(arguments).output().unwrap();
+    let output = command.current_dir(folder).args(arguments).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     Ran { code: output.status.code().unwrap(), out: text(output.stdout), err: text(output.stderr) }
 }
