@@ -164,6 +164,6 @@ fn taken_text(wanted: Kind, taken: &Entity) -> String {
 fn refusal(report: &validate::Report) -> String {
     let broken: Vec<&str> = report.refused.iter().map(|violation| violation.message.as_str()).collect();
     let more = report.refused_count.saturating_sub(broken.len());
-    let rest = if more == 0 { String::new() } else { format!("; and {more} more") };
-    format!("Invalid commit, nothing was changed: {}{rest}", broken.join("; "))
+    let rest = if more == 0 { String::new() } else { format!(" And {more} more.") };
+    format!("Invalid commit, nothing was changed: {}{rest}", broken.join(" "))
 }

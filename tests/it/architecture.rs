@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Module, and the modules of this crate that it may use besides itself.
-const MAY_USE: [(&str, &[&str]); 21] = [
+const MAY_USE: [(&str, &[&str]); 22] = [
     // The pure core: bytes and values in, values out.
     ("spec", &[]),
     ("manifest", &["spec"]),
@@ -20,10 +20,11 @@ const MAY_USE: [(&str, &[&str]); 21] = [
     ("telemetry", &["config"]),
     ("store", &["spec"]),
     ("storage", &["validate"]),
-    ("app", &["store", "storage", "clock", "config", "plan", "validate"]),
+    ("auth", &["store", "storage", "clock", "config", "spec"]),
+    ("app", &["auth", "store", "storage", "clock", "config", "plan", "validate"]),
     ("commit", &["app", "config", "plan", "readiness", "validate", "store", "storage", "spec"]),
     ("tasks", &["app", "commit", "store", "storage", "spec", "manifest", "validate", "telemetry"]),
-    ("api", &["app", "commit", "config", "plan", "readiness", "store", "spec", "validate", "telemetry"]),
+    ("api", &["app", "auth", "commit", "config", "plan", "readiness", "store", "spec", "validate", "telemetry"]),
     ("verify", &["spec", "storage", "validate", "inspect"]),
     (
         "server",
