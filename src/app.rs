@@ -1,17 +1,21 @@
 //! What every request shares.
 
+mod credentials;
 mod journal;
 mod policy;
 
+pub use credentials::{Credentials, seal_secret};
 pub use journal::{Agent, Journal, Use};
 pub use policy::FormatVersions;
 
+use crate::auth::Sealer;
 use crate::clock::{Clock, Ids};
 use crate::config::{Config, RegisterCheck, RulesMode};
 use crate::plan;
 use crate::storage::{Location, Scoped, Storage};
 use crate::store::{self, Db, warehouses};
 use crate::validate::{self, Levels};
+use crate::vending::{Mode, Vending};
 use moka::future::Cache;
 use serde::{Deserialize, Serialize};
 use std::any::Any;
@@ -69,6 +73,10 @@ pub struct Parts {
     pub keys: KeysInUse,
     /// Notes that wait to be written.
     pub journal: Journal,
+    /// Seals and opens what is secret in the database.
+    pub sealer: Sealer,
+    /// Gets credentials for clients.
+    pub vending: Vending,
     /// Rung when background work was queued here, so that it need not wait for the next look.
     pub work: Notify,
 }
@@ -147,6 +155,10 @@ pub struct Warehouse {
     pub register_check: RegisterCheck,
     /// The format versions of its tables.
     pub versions: FormatVersions,
+    /// How clients get at its tables' files.
+    pub credentials: Credentials,
+    /// Its location.
+    location: Location,
     /// Where its tables may have their files: its own location first.
     pub allowed: Vec<Location>,
 }
@@ -176,6 +188,21 @@ pub struct WarehouseSettings {
     /// Whether each new table gets a location with a unique suffix; the server's setting where not said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unique_table_locations: Option<bool>,
+    /// How clients get at the files of its tables; not at all, with this server's help, where not said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub credentials: Option<Mode>,
+    /// Seconds that temporary S3 keys live; 3600 where not said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub credential_lifetime_s: Option<u32>,
+    /// The role that temporary S3 keys are of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub s3_role_arn: Option<String>,
+    /// What the role's owner asks of whoever takes it on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub s3_external_id: Option<String>,
+    /// The KMS key that the bucket's objects are encrypted with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub s3_kms_key_arn: Option<String>,
     /// Seconds that a dropped table is kept and can be brought back; dropped at once where not said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub soft_delete_hold_s: Option<u64>,
@@ -206,6 +233,13 @@ pub enum WarehouseError {
     Store(#[from] store::Error),
 }
 
+impl Warehouse {
+    /// Where its tables are.
+    pub fn place(&self) -> &Location {
+        &self.location
+    }
+}
+
 impl App {
     /// Shares the parts.
     pub fn new(parts: Parts) -> Self {
@@ -234,6 +268,7 @@ impl App {
             return Err(WarehouseError::Inactive(row.name));
         }
         let warehouse = Arc::new(self.ready_warehouse(row)?);
+        self.storage.use_secret(warehouse.place(), warehouse.credentials.secret.clone());
         self.warehouses.0.insert(key.to_owned(), Arc::clone(&warehouse)).await;
         Ok(warehouse)
     }
@@ -275,9 +310,24 @@ impl App {
         }
         allowed.extend(self.allowed.iter().cloned());
         let versions = FormatVersions::of(&settings).map_err(wrong)?;
+        let location = Location::parse(&row.location).map_err(|e| wrong(e.to_string()))?;
+        let credentials = Credentials::of(&settings, &row, &location, &self.sealer).map_err(wrong)?;
         let rules_mode = settings.rules_mode.unwrap_or(self.config.rules_mode);
         let register_check = settings.register_check.unwrap_or(self.config.register_check);
-        Ok(Warehouse { row, settings, levels, rules_mode, register_check, versions, allowed })
+        Ok(Warehouse { row, settings, levels, rules_mode, register_check, versions, credentials, location, allowed })
+    }
+
+    /// Reaches the stores of warehouses that have secrets with them: at the start, and before background work, which
+    /// meets files of warehouses that no request named here.
+    pub async fn use_secrets(&self) -> Result<(), store::Error> {
+        for row in warehouses::with_secrets(&self.db).await? {
+            let name = row.name.clone();
+            match self.ready_warehouse(row) {
+                Ok(warehouse) => self.storage.use_secret(warehouse.place(), warehouse.credentials.secret.clone()),
+                Err(error) => tracing::warn!(warehouse = name, %error, "the storage secret cannot be used"),
+            }
+        }
+        Ok(())
     }
 
     /// Storage as seen by requests on a warehouse: nothing outside of its allowed places.

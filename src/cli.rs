@@ -199,9 +199,11 @@ async fn warehouse(config: Config, command: WarehouseCommand) -> Result<(), AnyE
             }
         }
         WarehouseCommand::Create { name, location } => {
-            let added =
-                commit::add_warehouse(&app, &NewWarehouse { name, location, settings: WarehouseSettings::default() })
-                    .await?;
+            let added = commit::add_warehouse(
+                &app,
+                &NewWarehouse { name, location, settings: WarehouseSettings::default(), secret: None },
+            )
+            .await?;
             print(&format!("{} is at {}\n", added.name, added.location))?;
         }
         WarehouseCommand::Activate { name } => switch(&app, &name, true).await?,
@@ -216,7 +218,7 @@ async fn warehouse(config: Config, command: WarehouseCommand) -> Result<(), AnyE
 }
 
 async fn switch(app: &App, name: &str, active: bool) -> Result<(), AnyError> {
-    let change = WarehouseChange { settings: None, active: Some(active) };
+    let change = WarehouseChange { active: Some(active), ..WarehouseChange::default() };
     let row = commit::change_warehouse(app, name, &change).await?;
     print(&format!("{} is {}\n", row.name, row.status.as_str()))
 }

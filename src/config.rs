@@ -2,9 +2,11 @@
 
 mod lifetime;
 mod modes;
+mod secret;
 
 pub use lifetime::Lifetime;
 pub use modes::{RegisterCheck, RulesMode};
+pub use secret::Hidden;
 
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -97,6 +99,21 @@ pub struct Settings {
     /// Address buckets by path instead of by host name [default: true with an endpoint]
     #[arg(long, env = "GUILLEMOT_S3_PATH_STYLE", num_args = 0..=1, default_missing_value = "true", global = true)]
     pub s3_path_style: Option<bool>,
+    /// Keys that secrets in the database are sealed with, each 32 bytes in base64; the first one seals, all open
+    #[arg(long, env = "GUILLEMOT_SECRET_KEY", value_name = "KEYS", global = true, hide_env_values = true)]
+    pub secret_key: Option<Hidden>,
+    /// A file that holds them
+    #[arg(long, env = "GUILLEMOT_SECRET_KEY_FILE", global = true)]
+    pub secret_key_file: Option<PathBuf>,
+    /// Where Google's tokens are exchanged for tokens of one table [default: <https://sts.googleapis.com/v1/token>]
+    #[arg(long, env = "GUILLEMOT_GCS_STS_URL", global = true)]
+    pub gcs_sts_url: Option<String>,
+    /// Where Google gives tokens to service accounts [default: <https://oauth2.googleapis.com/token>]
+    #[arg(long, env = "GUILLEMOT_GCS_TOKEN_URL", global = true)]
+    pub gcs_token_url: Option<String>,
+    /// Base URL of the service that gives temporary S3 keys [default: the S3 endpoint, else the region's own of Amazon]
+    #[arg(long, env = "GUILLEMOT_S3_STS_ENDPOINT", global = true)]
+    pub s3_sts_endpoint: Option<String>,
 }
 
 /// How log lines look.
@@ -116,6 +133,14 @@ pub enum Error {
     /// The file named by `--config` cannot be read.
     #[error("settings file {} cannot be read", path.display())]
     Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The file named by `--secret-key-file` cannot be read.
+    #[error("secret key file {} cannot be read", path.display())]
+    ReadSecret {
         /// The file.
         path: PathBuf,
         /// What the system said.
@@ -183,6 +208,10 @@ pub struct Config {
     pub s3_public_endpoint: Option<String>,
     pub s3_region: Option<String>,
     pub s3_path_style: Option<bool>,
+    pub secret_key: Hidden,
+    pub gcs_sts_url: String,
+    pub gcs_token_url: String,
+    pub s3_sts_endpoint: Option<String>,
 }
 
 const MIB: u64 = 1024 * 1024;
@@ -226,6 +255,11 @@ impl Settings {
             s3_public_endpoint: self.s3_public_endpoint.or(other.s3_public_endpoint),
             s3_region: self.s3_region.or(other.s3_region),
             s3_path_style: self.s3_path_style.or(other.s3_path_style),
+            secret_key: self.secret_key.or(other.secret_key),
+            secret_key_file: self.secret_key_file.or(other.secret_key_file),
+            gcs_sts_url: self.gcs_sts_url.or(other.gcs_sts_url),
+            gcs_token_url: self.gcs_token_url.or(other.gcs_token_url),
+            s3_sts_endpoint: self.s3_sts_endpoint.or(other.s3_sts_endpoint),
         }
     }
 
@@ -265,6 +299,10 @@ impl Settings {
             s3_public_endpoint: self.s3_public_endpoint,
             s3_region: self.s3_region,
             s3_path_style: self.s3_path_style,
+            secret_key: Hidden::of(self.secret_key, self.secret_key_file.as_deref())?,
+            gcs_sts_url: self.gcs_sts_url.unwrap_or_else(|| "https://sts.googleapis.com/v1/token".into()),
+            gcs_token_url: self.gcs_token_url.unwrap_or_else(|| "https://oauth2.googleapis.com/token".into()),
+            s3_sts_endpoint: self.s3_sts_endpoint,
         })
     }
 }

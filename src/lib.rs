@@ -26,4 +26,5 @@ pub mod store;
 pub mod tasks;
 pub mod telemetry;
 pub mod validate;
+pub mod vending;
 pub mod verify;

@@ -3,11 +3,13 @@
 mod header_case;
 
 use crate::app::{App, Journal, KeysInUse, MetadataCache, Parts, WarehouseCache};
+use crate::auth::{Sealer, sealed};
 use crate::clock::{Clock, Ids};
 use crate::config::Config;
 use crate::storage::{Location, Storage, StorageConfig};
 use crate::store::{self, Db};
 use crate::validate::Levels;
+use crate::vending::{Services, Vending};
 use crate::{api, commit, plan, storage, tasks, telemetry, validate};
 use axum::ServiceExt;
 use axum::extract::Request;
@@ -46,6 +48,12 @@ pub enum Error {
         /// Why not.
         source: commit::Error,
     },
+    /// The keys that secrets are sealed with are none.
+    #[error("secrets cannot be sealed")]
+    SecretKey(#[source] sealed::Error),
+    /// No HTTP client can be made.
+    #[error("no HTTP client can be made")]
+    Client(#[source] reqwest::Error),
     /// The address cannot be listened on.
     #[error("cannot listen on {address}")]
     Bind {
@@ -73,6 +81,8 @@ pub async fn build_with(config: Config, clock: Clock, ids: Ids) -> Result<App, E
         levels.set(rule, level).map_err(|e| Error::Rule(e.to_string()))?;
     }
     let allowed = config.allow_prefix.iter().map(|p| Location::parse(p)).collect::<Result<_, _>>();
+    let sealer = Sealer::new(config.secret_key.reveal()).map_err(Error::SecretKey)?;
+    let vending = Vending::new(services(&config)).map_err(Error::Client)?;
     let app = App::new(Parts {
         db,
         storage: Storage::new(storage_config(&config)).map_err(Error::Place)?,
@@ -88,8 +98,11 @@ pub async fn build_with(config: Config, clock: Clock, ids: Ids) -> Result<App, E
         warehouses: WarehouseCache::default(),
         keys: KeysInUse::default(),
         journal: Journal::default(),
+        sealer,
+        vending,
         work: Notify::new(),
     });
+    app.use_secrets().await.map_err(|source| database_error(&app.config, source))?;
     for warehouse in &app.config.warehouses {
         commit::ensure_warehouse(&app, &warehouse.name, &warehouse.location)
             .await
@@ -100,10 +113,24 @@ pub async fn build_with(config: Config, clock: Clock, ids: Ids) -> Result<App, E
 
 /// Opens the database and brings its schema up to date.
 pub async fn open_database(config: &Config) -> Result<Db, Error> {
-    let failed = |source| Error::Database { url: crate::config::hide_password(&config.database_url), source };
+    let failed = |source| database_error(config, source);
     let db = Db::connect_with(&config.database_url, config.database_connections).await.map_err(failed)?;
     db.migrate().await.map_err(failed)?;
     Ok(db)
+}
+
+fn database_error(config: &Config, source: store::Error) -> Error {
+    Error::Database { url: crate::config::hide_password(&config.database_url), source }
+}
+
+/// Where credentials for clients come from.
+fn services(config: &Config) -> Services {
+    Services {
+        google_sts_url: config.gcs_sts_url.clone(),
+        google_token_url: config.gcs_token_url.clone(),
+        // A store that speaks S3 gives its keys at the same address, if at all.
+        s3_sts_endpoint: config.s3_sts_endpoint.clone().or_else(|| config.s3_endpoint.clone()),
+    }
 }
 
 /// The settings of storage among those of the server.

@@ -4,12 +4,13 @@ use super::error::{Error, IcebergErrorResponse};
 use super::extract::Query;
 use super::model::CatalogConfig;
 use crate::app::App;
+use crate::vending::Mode;
 use axum::Json;
 use axum::extract::State;
 use std::collections::BTreeMap;
 
 /// What is served, named exactly as in the specification: clients do not call what is not in it.
-pub(super) const ENDPOINTS: [&str; 33] = [
+pub(super) const ENDPOINTS: [&str; 34] = [
     "GET /v1/{prefix}/namespaces",
     "POST /v1/{prefix}/namespaces",
     "GET /v1/{prefix}/namespaces/{namespace}",
@@ -26,6 +27,7 @@ pub(super) const ENDPOINTS: [&str; 33] = [
     "POST /v1/{prefix}/namespaces/{namespace}/tables/{table}/unregister",
     "POST /v1/{prefix}/tables/rename",
     "GET /v1/{prefix}/namespaces/{namespace}/tables/{table}/credentials",
+    SIGN,
     "POST /v1/{prefix}/namespaces/{namespace}/tables/{table}/plan",
     "GET /v1/{prefix}/namespaces/{namespace}/tables/{table}/plan/{plan-id}",
     "DELETE /v1/{prefix}/namespaces/{namespace}/tables/{table}/plan/{plan-id}",
@@ -45,6 +47,9 @@ pub(super) const ENDPOINTS: [&str; 33] = [
     "GET /v1/config",
 ];
 
+/// Served where a warehouse says so.
+const SIGN: &str = "POST /v1/{prefix}/namespaces/{namespace}/tables/{table}/sign";
+
 /// Answers the prefix of the warehouse that is named, by name or location, and what is served.
 #[utoipa::path(
     get, path = "/iceberg/v1/config", operation_id = "getConfig", tag = "catalog",
@@ -57,11 +62,12 @@ pub(super) const ENDPOINTS: [&str; 33] = [
 )]
 pub(super) async fn get_config(State(app): State<App>, query: Query) -> Result<Json<CatalogConfig>, Error> {
     let warehouse = app.warehouse(query.filled("warehouse")).await?;
+    let signs = warehouse.credentials.mode == Mode::RemoteSigning;
     let overrides = BTreeMap::from([("prefix".to_owned(), warehouse.row.name.clone())]);
     Ok(Json(CatalogConfig {
         defaults: BTreeMap::new(),
         overrides,
-        endpoints: ENDPOINTS.to_vec(),
+        endpoints: ENDPOINTS.into_iter().filter(|endpoint| signs || *endpoint != SIGN).collect(),
         idempotency_key_lifetime: app.config.idempotency_key_lifetime.as_str().to_owned(),
     }))
 }

@@ -1,12 +1,14 @@
 //! Credentials for a table's files.
 
+use super::access::Caller;
 use super::error::{Error, IcebergErrorResponse};
 use super::extract::{InWarehouse, Query, TablePath};
 use crate::app::App;
-use crate::commit;
-use crate::store::tables::Kind;
+use crate::commit::{self, StorageCredential};
 use axum::Json;
 use axum::extract::State;
+use axum::http::header;
+use axum::response::IntoResponse;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -14,12 +16,11 @@ use utoipa::ToSchema;
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(super) struct LoadCredentialsResponse {
-    /// Empty: clients use their own, and what an emulator needs is in the table's `config`.
-    #[schema(value_type = Vec<Object>)]
-    storage_credentials: [(); 0],
+    /// Empty where the warehouse vends none: clients use their own.
+    storage_credentials: Vec<StorageCredential>,
 }
 
-/// Credentials for a table's files: none are vended.
+/// Credentials for a table's files, with half of their life before them at least.
 #[utoipa::path(
     get, path = "/iceberg/v1/{prefix}/namespaces/{namespace}/tables/{table}/credentials",
     operation_id = "loadCredentials", tag = "catalog",
@@ -29,8 +30,9 @@ pub(super) struct LoadCredentialsResponse {
     ),
     responses(
         (status = 200, body = LoadCredentialsResponse),
-        (status = 400, body = IcebergErrorResponse),
-        (status = 404, body = IcebergErrorResponse)
+        (status = 400, description = "the table's place is not its own", body = IcebergErrorResponse),
+        (status = 404, body = IcebergErrorResponse),
+        (status = 503, description = "who gives them is not reachable", body = IcebergErrorResponse)
     )
 )]
 pub(super) async fn load_credentials(
@@ -38,8 +40,9 @@ pub(super) async fn load_credentials(
     InWarehouse(warehouse): InWarehouse,
     TablePath(ident): TablePath,
     query: Query,
-) -> Result<Json<LoadCredentialsResponse>, Error> {
+    caller: Caller,
+) -> Result<impl IntoResponse, Error> {
     query.check_referenced_by()?;
-    commit::load_pointer(&app, &warehouse, Kind::Table, &ident).await?;
-    Ok(Json(LoadCredentialsResponse { storage_credentials: [] }))
+    let storage_credentials = commit::credentials(&app, &warehouse, &ident, caller.access()).await?;
+    Ok(([(header::CACHE_CONTROL, "no-store")], Json(LoadCredentialsResponse { storage_credentials })))
 }

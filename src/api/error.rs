@@ -7,6 +7,7 @@ use crate::spec;
 use crate::store::{Entity, Error as StoreError};
 use crate::telemetry::chain;
 use crate::validate::{ReadError, Violation};
+use crate::vending;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -139,6 +140,8 @@ fn use_case(error: &commit::Error) -> Wire {
         E::Spec(spec::Error::Conflict(_)) | E::Contention { .. } => COMMIT_FAILED,
         E::NoSuchFile(_) => (StatusCode::NOT_FOUND, "NotFoundException"),
         E::StorageUnavailable { .. } => COME_BACK,
+        E::Forbidden(_) => (StatusCode::FORBIDDEN, "ForbiddenException"),
+        E::Vending(error) => vending(error),
         E::RenameTaken { .. } | E::NameTaken { .. } => ALREADY_EXISTS,
         E::Plan(error) => plan(error),
         E::Store(error) => store(error),
@@ -158,6 +161,15 @@ fn plan(error: &plan::Error) -> Wire {
         E::NoSuchTask(_) => (StatusCode::NOT_FOUND, "NoSuchPlanTaskException"),
         E::Read(ReadError::NotFound { .. }) => (StatusCode::NOT_FOUND, "NotFoundException"),
         E::Read(ReadError::Unavailable { .. }) => COME_BACK,
+    }
+}
+
+fn vending(error: &vending::Error) -> Wire {
+    use vending::Error as E;
+    match error {
+        E::Unavailable { .. } => COME_BACK,
+        E::TooLong { .. } => BAD_REQUEST,
+        E::Refused { .. } | E::NotSetUp { .. } => INTERNAL,
     }
 }
 

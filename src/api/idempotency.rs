@@ -39,7 +39,8 @@ const HEADER: &str = "idempotency-key";
 const MAX_REFUSAL: usize = 1024 * 1024;
 
 /// Operations that are sent by POST or DELETE and change nothing, or nothing that a repetition would change again.
-const EXEMPT: [&str; 5] = ["getToken", "planTableScan", "cancelPlanning", "fetchScanTasks", "reportMetrics"];
+const EXEMPT: [&str; 6] =
+    ["getToken", "signRequest", "planTableScan", "cancelPlanning", "fetchScanTasks", "reportMetrics"];
 
 /// Adds the header to every operation that takes part.
 pub(super) fn describe(document: &mut OpenApi) {

@@ -3,13 +3,15 @@
 use super::error::{Error, IcebergErrorResponse};
 use super::extract::{Body, Query, WarehousePath, page_token};
 use crate::app::{App, WarehouseSettings};
-use crate::commit::{self, NewWarehouse, WarehouseChange};
+use crate::commit::{self, NewWarehouse, StorageSecret, WarehouseChange};
 use crate::store::warehouses::{self, Status};
 use crate::store::{self, Entity};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+use std::fmt;
 use utoipa::ToSchema;
 
 /// A warehouse.
@@ -26,6 +28,9 @@ pub(super) struct WarehouseModel {
     active: bool,
     /// What differs from the server's settings.
     settings: WarehouseSettings,
+    /// `***` where its store is reached with a secret of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    storage_secret: Option<&'static str>,
     /// When it was added, epoch milliseconds.
     created_ms: i64,
     /// When it was last changed, epoch milliseconds.
@@ -36,6 +41,7 @@ impl From<warehouses::Warehouse> for WarehouseModel {
     fn from(row: warehouses::Warehouse) -> Self {
         Self {
             settings: serde_json::from_str(&row.properties).unwrap_or_default(),
+            storage_secret: row.storage_secret.map(|_| "***"),
             id: row.id,
             name: row.name,
             location: row.location,
@@ -57,7 +63,7 @@ pub(super) struct ListWarehousesResponse {
 
 /// A warehouse to add.
 #[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct CreateWarehouseRequest {
     /// Segments of letters, digits, `-`, `.` and `_`, joined by `/`.
     name: String,
@@ -65,16 +71,48 @@ pub(super) struct CreateWarehouseRequest {
     location: String,
     #[serde(default)]
     settings: WarehouseSettings,
+    /// What its store is reached with, where the server's own credentials do not do.
+    #[serde(default)]
+    #[schema(value_type = Option<StorageSecret>)]
+    storage_secret: Option<WriteOnly>,
 }
 
 /// What to change; what is left out stays.
 #[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct UpdateWarehouseRequest {
     /// Replaces all settings.
     settings: Option<WarehouseSettings>,
     /// Switches it on or off.
     active: Option<bool>,
+    /// Replaces the secret of its store; `null` takes it away.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<StorageSecret>)]
+    storage_secret: Option<Option<WriteOnly>>,
+}
+
+/// Tells a value that is given as `null` from one that is not given.
+fn given<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Option<WriteOnly>>, D::Error> {
+    Option::deserialize(from).map(Some)
+}
+
+/// A secret in a request: read later, so that no error quotes it.
+#[derive(Deserialize)]
+#[serde(transparent)]
+pub(super) struct WriteOnly(Value);
+
+impl fmt::Debug for WriteOnly {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
+impl WriteOnly {
+    fn read(self) -> Result<StorageSecret, Error> {
+        let known = "expected an object of type `gcs-service-account` with `key`, or `s3-access-key` with \
+            `access-key-id` and `secret-access-key`";
+        serde_json::from_value(self.0).map_err(|_| Error::BadRequest(format!("storage-secret: {known}")))
+    }
 }
 
 /// All warehouses.
@@ -107,7 +145,8 @@ pub(super) async fn list_warehouses(
 )]
 pub(super) async fn create_warehouse(State(app): State<App>, body: Body) -> Result<Json<WarehouseModel>, Error> {
     let request: CreateWarehouseRequest = body.json()?;
-    let new = NewWarehouse { name: request.name, location: request.location, settings: request.settings };
+    let secret = request.storage_secret.map(WriteOnly::read).transpose()?;
+    let new = NewWarehouse { name: request.name, location: request.location, settings: request.settings, secret };
     let at = app.clone();
     app.finish(async move { Ok(Json(commit::add_warehouse(&at, &new).await?.into())) }).await
 }
@@ -145,7 +184,11 @@ pub(super) async fn update_warehouse(
     body: Body,
 ) -> Result<Json<WarehouseModel>, Error> {
     let request: UpdateWarehouseRequest = body.json()?;
-    let change = WarehouseChange { settings: request.settings, active: request.active };
+    let secret = match request.storage_secret {
+        Some(given) => Some(given.map(WriteOnly::read).transpose()?),
+        None => None,
+    };
+    let change = WarehouseChange { settings: request.settings, active: request.active, secret };
     let at = app.clone();
     app.finish(async move { Ok(Json(commit::change_warehouse(&at, &name, &change).await?.into())) }).await
 }

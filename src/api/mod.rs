@@ -1,5 +1,6 @@
 //! HTTP: every route in one list, in the specification's order.
 
+mod access;
 mod config;
 mod credentials;
 mod dropped;
@@ -15,6 +16,7 @@ mod oauth;
 mod path;
 mod plans;
 mod reports;
+mod sign;
 mod tables;
 mod tasks;
 mod transactions;
@@ -73,6 +75,7 @@ fn routes() -> OpenApiRouter<App> {
         .routes(routes!(tables::unregister_table))
         .routes(routes!(tables::rename_table))
         .routes(routes!(credentials::load_credentials))
+        .routes(routes!(sign::sign_request))
         .routes(routes!(plans::plan_table_scan))
         .routes(routes!(plans::fetch_planning_result, plans::cancel_planning))
         .routes(routes!(plans::fetch_scan_tasks))

@@ -86,7 +86,7 @@ pub(super) struct FetchScanTasksRequest {
     tag = "catalog",
     params(
         ("prefix" = String, Path), ("namespace" = String, Path), ("table" = String, Path),
-        ("X-Iceberg-Access-Delegation" = Option<String>, Header, description = "accepted; no credentials are vended")
+        ("X-Iceberg-Access-Delegation" = Option<String>, Header, description = "what the client can do: `vended-credentials`, `remote-signing`")
     ),
     request_body = PlanTableScanRequest,
     responses(

@@ -1,5 +1,6 @@
 //! Tables.
 
+use super::access::Caller;
 use super::error::{Error, IcebergErrorResponse};
 use super::extract::{Body, InWarehouse, NamespacePath, Query, TablePath, page_token, takes_gzip};
 use super::model::{
@@ -7,10 +8,12 @@ use super::model::{
     RegisterTableRequest, RenameTableRequest, TableIdentifier,
 };
 use crate::app::{Agent, App, Use, Warehouse};
-use crate::commit::{self, Created, Once, RegisterRequest, Stored, TableChange};
+use crate::commit::{self, Created, Grant, Once, RegisterRequest, Stored, Subject, TableChange};
 use crate::config::RegisterCheck;
-use crate::spec::{self, Namespace, TableMetadata};
+use crate::spec::{self, Namespace, TableIdent, TableMetadata};
 use crate::store::tables::{self, Kind};
+use crate::telemetry::chain;
+use crate::vending::Mode;
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::State;
@@ -63,7 +66,7 @@ pub(super) async fn list(
     post, path = "/iceberg/v1/{prefix}/namespaces/{namespace}/tables", operation_id = "createTable", tag = "catalog",
     params(
         ("prefix" = String, Path), ("namespace" = String, Path),
-        ("X-Iceberg-Access-Delegation" = Option<String>, Header, description = "accepted; no credentials are vended")
+        ("X-Iceberg-Access-Delegation" = Option<String>, Header, description = "what the client can do: `vended-credentials`, `remote-signing`")
     ),
     request_body = CreateTableRequest,
     responses(
@@ -79,6 +82,7 @@ pub(super) async fn create_table(
     State(app): State<App>,
     InWarehouse(warehouse): InWarehouse,
     NamespacePath(namespace): NamespacePath,
+    caller: Caller,
     once: Once,
     body: Body,
 ) -> Result<Response, Error> {
@@ -86,8 +90,17 @@ pub(super) async fn create_table(
     let at = app.clone();
     app.finish(async move {
         match commit::create_table(&at, &warehouse, &namespace, &request, &once).await? {
-            Created::Table(stored) => Ok(loaded(&stored)),
-            Created::Staged(reply) => Ok(json(reply)),
+            Created::Table(stored) => {
+                let ident = TableIdent::new(namespace, request.name)?;
+                Ok(made(&at, &warehouse, &ident, &stored, caller).await)
+            }
+            Created::Staged(staged) => {
+                let subject = Subject { ident: &staged.ident, id: "", location: &staged.location };
+                Ok(match commit::grant(&at, &warehouse, subject, caller.asker()).await? {
+                    Some(grant) => secret_json(staged.granted_reply(&grant)),
+                    None => json(staged.reply),
+                })
+            }
         }
     })
     .await
@@ -100,7 +113,7 @@ pub(super) async fn create_table(
     params(
         ("prefix" = String, Path), ("namespace" = String, Path),
         ("check" = Option<String>, Query, description = "`warn` or `deny`, where that is stricter than the settings"),
-        ("X-Iceberg-Access-Delegation" = Option<String>, Header, description = "accepted; no credentials are vended")
+        ("X-Iceberg-Access-Delegation" = Option<String>, Header, description = "what the client can do: `vended-credentials`, `remote-signing`")
     ),
     request_body = RegisterTableRequest,
     responses(
@@ -117,6 +130,7 @@ pub(super) async fn register_table(
     InWarehouse(warehouse): InWarehouse,
     NamespacePath(namespace): NamespacePath,
     query: Query,
+    caller: Caller,
     once: Once,
     body: Body,
 ) -> Result<Response, Error> {
@@ -134,7 +148,9 @@ pub(super) async fn register_table(
     };
     let at = app.clone();
     app.finish(async move {
-        Ok(loaded(&*commit::register::<TableMetadata>(&at, &warehouse, &namespace, &request, &once).await?))
+        let stored = commit::register::<TableMetadata>(&at, &warehouse, &namespace, &request, &once).await?;
+        let ident = TableIdent::new(namespace, request.name)?;
+        Ok(made(&at, &warehouse, &ident, &stored, caller).await)
     })
     .await
 }
@@ -148,7 +164,7 @@ pub(super) async fn register_table(
         ("snapshots" = Option<String>, Query, description = "`all` or `refs`"),
         ("referenced-by" = Option<String>, Query, description = "the views through which the table is read"),
         ("If-None-Match" = Option<String>, Header, description = "the `ETag` of what the client holds"),
-        ("X-Iceberg-Access-Delegation" = Option<String>, Header, description = "accepted; no credentials are vended")
+        ("X-Iceberg-Access-Delegation" = Option<String>, Header, description = "what the client can do: `vended-credentials`, `remote-signing`")
     ),
     responses(
         (status = 200, body = LoadTableResult),
@@ -164,6 +180,7 @@ pub(super) async fn load_table(
     TablePath(ident): TablePath,
     query: Query,
     agent: Agent,
+    caller: Caller,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
     query.check_referenced_by()?;
@@ -178,12 +195,23 @@ pub(super) async fn load_table(
     let row = commit::load_pointer(&app, &warehouse, Kind::Table, &ident).await?;
     app.note_engine(&row.id, &agent, Use::Read);
     commit::verify_file(&app, &row.metadata_location).await?;
-    let tag = entity_tag(&row.metadata_location, refs_only);
+    // The location is in the metadata file, so without a grant nothing is read before the tags are compared.
+    let grant = match caller.asker().delegation.of(warehouse.credentials.mode) {
+        Mode::None => None,
+        _ => {
+            let stored = commit::stored::<TableMetadata>(&app, &row.metadata_location).await?;
+            let subject = Subject { ident: &ident, id: &row.id, location: &stored.metadata().location };
+            commit::grant(&app, &warehouse, subject, caller.asker()).await?
+        }
+    };
+    let tag = entity_tag(&row.metadata_location, refs_only, grant.as_ref());
     if holds(&headers, &tag) {
         return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, tag)]).into_response());
     }
     let stored = commit::stored::<TableMetadata>(&app, &row.metadata_location).await?;
-    let mut response = if refs_only {
+    let mut response = if let Some(grant) = &grant {
+        secret_json(stored.granted_reply(grant, refs_only))
+    } else if refs_only {
         json(stored.refs_reply(&app.storage.client_config(&row.metadata_location)))
     } else {
         whole(&stored, &headers)
@@ -320,10 +348,43 @@ pub(super) async fn rename_table(
     .await
 }
 
+/// The reply for a table that was just made. It is there whatever comes of the credentials, so these cannot make the
+/// request fail; the client's next load asks for them again.
+async fn made(app: &App, warehouse: &Warehouse, ident: &TableIdent, stored: &Stored, caller: Caller) -> Response {
+    let granted = async {
+        if caller.asker().delegation.of(warehouse.credentials.mode) == Mode::None {
+            return Ok(None);
+        }
+        let row = commit::load_pointer(app, warehouse, Kind::Table, ident).await?;
+        let subject = Subject { ident, id: &row.id, location: &stored.metadata().location };
+        commit::grant(app, warehouse, subject, caller.asker()).await
+    };
+    match granted.await {
+        Ok(None) => loaded(stored),
+        Ok(Some(grant)) => {
+            let mut response = secret_json(stored.granted_reply(&grant, false));
+            let tag = entity_tag(stored.location(), false, Some(&grant));
+            response.headers_mut().insert(header::ETAG, header_value(&tag));
+            response
+        }
+        Err(error) => {
+            tracing::warn!(table = %ident, cause = chain(&error), "a new table is answered without credentials");
+            loaded(stored)
+        }
+    }
+}
+
+/// JSON that holds secrets: nobody on the way keeps it.
+pub(super) fn secret_json(body: Bytes) -> Response {
+    let mut response = json(body);
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
 /// A `LoadTableResult` (which is also what a commit answers) with the tag of its version.
 pub(super) fn loaded(stored: &Stored) -> Response {
     let mut response = json(stored.reply());
-    response.headers_mut().insert(header::ETAG, header_value(&entity_tag(stored.location(), false)));
+    response.headers_mut().insert(header::ETAG, header_value(&entity_tag(stored.location(), false, None)));
     response
 }
 
@@ -344,12 +405,14 @@ pub(super) fn json(body: Bytes) -> Response {
     ([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], body).into_response()
 }
 
-/// Names one representation of one version: a metadata file is written once, and its name holds a UUID.
-fn entity_tag(metadata_location: &str, refs_only: bool) -> String {
+/// Names one representation of one version: a metadata file is written once, and its name holds a UUID. A reply with
+/// credentials is another one as soon as there are newer credentials.
+fn entity_tag(metadata_location: &str, refs_only: bool, grant: Option<&Grant>) -> String {
     let name = metadata_location.rsplit('/').next().unwrap_or_default();
     let stem: String = name.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
     let sum = crc32fast::hash(metadata_location.as_bytes());
-    format!("\"{stem}.{sum:08x}{}\"", if refs_only { ".refs" } else { "" })
+    let granted = grant.map(|grant| format!(".{}", grant.tag)).unwrap_or_default();
+    format!("\"{stem}.{sum:08x}{}{granted}\"", if refs_only { ".refs" } else { "" })
 }
 
 /// Whether the client already has what the tag names. Some send tags without quotes, or weak ones.
@@ -371,13 +434,20 @@ mod tests {
     #[test]
     fn a_tag_names_version_and_representation() {
         let location = "gs://b/t/metadata/00003-0af1.metadata.json";
-        assert_ne!(entity_tag(location, false), entity_tag(location, true));
-        assert_ne!(entity_tag(location, false), entity_tag("gs://b/u/metadata/00003-0af1.metadata.json", false));
+        let plain = entity_tag(location, false, None);
+        assert_ne!(plain, entity_tag(location, true, None));
+        assert_ne!(plain, entity_tag("gs://b/u/metadata/00003-0af1.metadata.json", false, None));
+        let grant = |tag: &str| Grant { config: [].into(), credentials: Vec::new(), tag: tag.to_owned() };
+        assert_ne!(plain, entity_tag(location, false, Some(&grant("read.1"))));
+        assert_ne!(
+            entity_tag(location, false, Some(&grant("read.1"))),
+            entity_tag(location, false, Some(&grant("read.2")))
+        );
     }
 
     #[test]
     fn tags_are_compared_without_their_quotes() {
-        let tag = entity_tag("gs://b/t/metadata/00003-0af1.metadata.json", false);
+        let tag = entity_tag("gs://b/t/metadata/00003-0af1.metadata.json", false, None);
         for given in [tag.clone(), tag.trim_matches('"').to_owned(), format!("\"x\", W/{tag}"), "*".to_owned()] {
             let headers = HeaderMap::from_iter([(header::IF_NONE_MATCH, given.parse().unwrap())]);
             assert!(holds(&headers, &tag), "{given}");

@@ -5,7 +5,7 @@ use crate::commit::check::check_version;
 use crate::commit::files::load_reply;
 use crate::commit::location::{Chosen, check_metadata, choose};
 use crate::commit::swap::{Attempt, New, Prepared, Write, until_won};
-use crate::commit::{Document, Error, Once, Stored, document, name_taken};
+use crate::commit::{Document, Error, Grant, Once, Stored, document, name_taken};
 use crate::spec::{self, CreateTableRequest, Namespace, TableIdent, TableMetadata};
 use crate::store::tables::{self, Kind};
 use crate::store::{self, Entity, namespaces};
@@ -18,7 +18,27 @@ pub enum Created {
     /// The table is there.
     Table(Arc<Stored>),
     /// Nothing is kept: the `LoadTableResult` that a create transaction starts from.
-    Staged(Bytes),
+    Staged(Staged),
+}
+
+/// A table that would be.
+#[derive(Debug)]
+pub struct Staged {
+    /// Its name.
+    pub ident: TableIdent,
+    /// Its location.
+    pub location: String,
+    /// Its metadata.
+    document: Vec<u8>,
+    /// The reply without credentials.
+    pub reply: Bytes,
+}
+
+impl Staged {
+    /// The reply with what lets a client at its files.
+    pub fn granted_reply(&self, grant: &Grant) -> Bytes {
+        load_reply(None, &self.document, &grant.config, &grant.credentials).0
+    }
 }
 
 /// Creates a table with fresh ids (`spec.md` 2.5), or computes what it would be when the request is staged.
@@ -41,9 +61,10 @@ pub async fn create_table(
     let metadata = build(&chosen.location)?;
     check_metadata(warehouse, &metadata)?;
     let config = TableMetadata::client_config(app, &chosen.location);
-    let (reply, _) = load_reply(None, &metadata.to_bytes(), &config);
+    let bytes = metadata.to_bytes();
+    let (reply, _) = load_reply(None, &bytes, &config, &[]);
     once.keep_alone(app, || document(String::from_utf8_lossy(&reply).into_owned())).await?;
-    Ok(Created::Staged(reply))
+    Ok(Created::Staged(Staged { ident, location: metadata.location, document: bytes, reply }))
 }
 
 /// Adds a table or view: `build` makes its first metadata for the location that is chosen.

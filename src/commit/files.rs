@@ -1,6 +1,6 @@
 //! Metadata files: their names, their bytes, and the cache of those already read.
 
-use crate::commit::{Document, Error};
+use crate::commit::{Document, Error, Grant, StorageCredential};
 use crate::spec::{TableMetadata, file};
 use bytes::{BufMut, Bytes, BytesMut};
 use flate2::Compression;
@@ -28,7 +28,7 @@ pub struct Stored<M = TableMetadata> {
 impl<M: Document> Stored<M> {
     /// Keeps a document that was just written, or read and parsed, with the config its clients get.
     pub(crate) fn new(location: String, document: &[u8], metadata: M, config: &BTreeMap<String, String>) -> Self {
-        let (reply, document) = load_reply(Some(&location), document, config);
+        let (reply, document) = load_reply(Some(&location), document, config, &[]);
         let metadata = Arc::new(metadata);
         Self { location, reply, document, metadata, gzip: OnceLock::new(), refs_reply: OnceLock::new() }
     }
@@ -78,8 +78,14 @@ impl<M: Document> Stored<M> {
 impl Stored {
     /// The `LoadTableResult` that leaves out snapshots which no branch or tag points to.
     pub fn refs_reply(&self, config: &BTreeMap<String, String>) -> Bytes {
-        let build = || load_reply(Some(&self.location), &self.metadata.refs_only().to_bytes(), config).0;
+        let build = || load_reply(Some(&self.location), &self.metadata.refs_only().to_bytes(), config, &[]).0;
         self.refs_reply.get_or_init(build).clone()
+    }
+
+    /// A `LoadTableResult` with what lets one client at the table's files. Nothing of it is kept.
+    pub fn granted_reply(&self, grant: &Grant, refs_only: bool) -> Bytes {
+        let document = if refs_only { self.metadata.refs_only().to_bytes().into() } else { self.document() };
+        load_reply(Some(&self.location), &document, &grant.config, &grant.credentials).0
     }
 }
 
@@ -88,6 +94,7 @@ pub(crate) fn load_reply(
     location: Option<&str>,
     document: &[u8],
     config: &BTreeMap<String, String>,
+    credentials: &[StorageCredential],
 ) -> (Bytes, Range<usize>) {
     let mut reply = BytesMut::with_capacity(document.len() + 512);
     reply.put_u8(b'{');
@@ -103,6 +110,10 @@ pub(crate) fn load_reply(
     if !config.is_empty() {
         reply.put_slice(b",\"config\":");
         reply.put_slice(&json(config));
+    }
+    if !credentials.is_empty() {
+        reply.put_slice(b",\"storage-credentials\":");
+        reply.put_slice(&json(credentials));
     }
     reply.put_u8(b'}');
     (reply.freeze(), start..end)
@@ -181,7 +192,7 @@ mod tests {
     #[test]
     fn a_reply_holds_the_document_as_it_is() {
         let config = BTreeMap::from([("k".to_owned(), "v".to_owned())]);
-        let (reply, range) = load_reply(Some("file:///t/\"x"), b"{ \"a\" : 1 }", &config);
+        let (reply, range) = load_reply(Some("file:///t/\"x"), b"{ \"a\" : 1 }", &config, &[]);
         let text = String::from_utf8(reply.to_vec()).unwrap();
         assert_eq!(text, r#"{"metadata-location":"file:///t/\"x","metadata":{ "a" : 1 },"config":{"k":"v"}}"#);
         assert_eq!(&text[range], "{ \"a\" : 1 }");

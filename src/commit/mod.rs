@@ -4,6 +4,7 @@
 
 mod check;
 mod create;
+mod credentials;
 mod document;
 mod drop;
 mod files;
@@ -26,7 +27,8 @@ mod view;
 mod warehouse;
 
 pub use check::upgrade_check;
-pub use create::{Created, create_table};
+pub use create::{Created, Staged, create_table};
+pub use credentials::{Asker, Grant, Secrets, StorageCredential, Subject, credentials, grant, sign};
 pub use document::Document;
 pub use drop::{EXPIRE_TABLE, ExpireOrder, PURGE_TABLE, PurgeOrder, drop, queue_purge};
 pub use files::Stored;
@@ -47,10 +49,12 @@ pub use warehouse::{
     NewWarehouse, RESERVED_NAMES, WarehouseChange, add_warehouse, change_warehouse, ensure_warehouse, remove_warehouse,
 };
 
+pub use crate::storage::StorageSecret;
+
 use crate::spec::{self, TableIdent};
 use crate::store::Entity;
 use crate::store::tables::Kind;
-use crate::{app, plan as planning, storage, store, validate};
+use crate::{app, plan as planning, storage, store, validate, vending};
 
 /// Why a use-case was not carried out. The outer text is what the client reads; the cause is for the log.
 #[derive(Debug, thiserror::Error)]
@@ -110,6 +114,12 @@ pub enum Error {
     /// The warehouse is not there.
     #[error(transparent)]
     Warehouse(#[from] app::WarehouseError),
+    /// The caller may not do this.
+    #[error("{0}")]
+    Forbidden(String),
+    /// There are no credentials for a table's files.
+    #[error(transparent)]
+    Vending(#[from] vending::Error),
 }
 
 impl Error {
@@ -137,6 +147,15 @@ impl Error {
             | storage::Error::Unavailable { ref location, .. } => {
                 Self::StorageUnavailable { location: location.clone(), source: Box::new(error) }
             }
+        }
+    }
+}
+
+impl From<vending::signing::Refusal> for Error {
+    fn from(refusal: vending::signing::Refusal) -> Self {
+        match refusal {
+            vending::signing::Refusal::Malformed(_) => Self::Invalid(refusal.to_string()),
+            vending::signing::Refusal::Forbidden(_) => Self::Forbidden(refusal.to_string()),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! The life of a warehouse: added, changed, switched off, removed.
 
-use crate::app::{App, WarehouseSettings};
+use crate::app::{App, WarehouseSettings, seal_secret};
 use crate::commit::Error;
-use crate::storage::Location;
+use crate::storage::{Location, StorageSecret};
 use crate::store::warehouses::{self, Status, Warehouse, WarehouseChange as Row};
 use crate::store::{self, Entity};
 
@@ -15,6 +15,8 @@ pub struct NewWarehouse {
     pub location: String,
     /// What differs from the server's settings.
     pub settings: WarehouseSettings,
+    /// What its store is reached with, where the server's own credentials do not do.
+    pub secret: Option<StorageSecret>,
 }
 
 /// What to change of a warehouse; `None` leaves it as it is. Name and location never change.
@@ -24,31 +26,38 @@ pub struct WarehouseChange {
     pub settings: Option<WarehouseSettings>,
     /// Switches it on or off.
     pub active: Option<bool>,
+    /// Replaces the secret, or takes it away.
+    pub secret: Option<Option<StorageSecret>>,
 }
 
 /// Adds a warehouse.
 pub async fn add_warehouse(app: &App, new: &NewWarehouse) -> Result<Warehouse, Error> {
     check_name(&new.name)?;
     let location = Location::parse(&new.location).map_err(Error::from_storage)?.to_string();
+    let id = app.ids.uuid();
+    let secret = new.secret.as_ref().map(|secret| seal(app, &id, secret)).transpose()?;
     let row = warehouses::NewWarehouse {
-        id: &app.ids.uuid(),
+        id: &id,
         name: &new.name,
         location: &location,
         properties: &properties(&new.settings)?,
+        storage_secret: secret.as_deref(),
         now_ms: app.clock.now_ms(),
     };
     let mut tx = app.db.begin().await?;
     let added = warehouses::create(&mut tx, &row).await?;
     // Settings that do not fit are refused before they are kept.
-    app.ready_warehouse(added.clone())?;
+    let ready = app.ready_warehouse(added.clone())?;
     tx.commit().await?;
+    app.storage.use_secret(ready.place(), ready.credentials.secret.clone());
     app.forget_warehouses();
     Ok(added)
 }
 
 /// Adds a warehouse that a setting names, or finds it; refuses one that is there with another location.
 pub async fn ensure_warehouse(app: &App, name: &str, location: &str) -> Result<(), Error> {
-    let new = NewWarehouse { name: name.into(), location: location.into(), settings: WarehouseSettings::default() };
+    let settings = WarehouseSettings::default();
+    let new = NewWarehouse { name: name.into(), location: location.into(), settings, secret: None };
     match add_warehouse(app, &new).await {
         Err(Error::Store(store::Error::AlreadyExists(_))) => {}
         done => return done.map(drop),
@@ -77,11 +86,18 @@ pub async fn change_warehouse(app: &App, name: &str, change: &WarehouseChange) -
         Some(false) => Status::Inactive,
         None => read.status,
     };
-    app.ready_warehouse(Warehouse { properties: properties.clone(), ..read.clone() })?;
+    let secret = match &change.secret {
+        Some(secret) => secret.as_ref().map(|secret| seal(app, &read.id, secret)).transpose()?,
+        None => read.storage_secret.clone(),
+    };
+    let wanted = Warehouse { properties: properties.clone(), storage_secret: secret.clone(), ..read.clone() };
+    let ready = app.ready_warehouse(wanted)?;
     let mut tx = app.db.begin().await?;
-    let row = Row { properties: &properties, status, now_ms: app.clock.now_ms() };
+    let now_ms = app.clock.now_ms();
+    let row = Row { properties: &properties, status, storage_secret: secret.as_deref(), now_ms };
     let changed = warehouses::update(&mut tx, &read, &row).await?;
     tx.commit().await?;
+    app.storage.use_secret(ready.place(), ready.credentials.secret.clone());
     app.forget_warehouses();
     Ok(changed)
 }
@@ -93,6 +109,12 @@ pub async fn remove_warehouse(app: &App, name: &str) -> Result<(), Error> {
     tx.commit().await?;
     app.forget_warehouses();
     Ok(())
+}
+
+/// Seals a warehouse's secret. Without a key none is kept.
+fn seal(app: &App, warehouse_id: &str, secret: &StorageSecret) -> Result<String, Error> {
+    secret.check().map_err(Error::Invalid)?;
+    seal_secret(&app.sealer, warehouse_id, secret).map_err(|error| Error::Invalid(error.to_string()))
 }
 
 fn properties(settings: &WarehouseSettings) -> Result<String, Error> {

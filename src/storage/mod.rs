@@ -10,6 +10,8 @@ mod gcs_emulator;
 mod location;
 mod mapped;
 mod scoped;
+mod secret;
+mod sigv4;
 mod stores;
 
 use std::collections::BTreeMap;
@@ -29,6 +31,8 @@ pub use error::{Error, Source};
 pub use location::{Location, Scheme, segment};
 pub use mapped::Mapped;
 pub use scoped::Scoped;
+pub use secret::StorageSecret;
+pub use sigv4::Payload;
 use stores::Stores;
 
 /// How long one call may take, retries included.
@@ -51,6 +55,11 @@ impl Storage {
     /// [`Error::Invalid`] if an endpoint is no URL.
     pub fn new(config: StorageConfig) -> Result<Self, Error> {
         Ok(Self { config: Arc::new(config.resolved()?), stores: Arc::default() })
+    }
+
+    /// From now on reaches what lies in this place with this secret, or with what the environment gives again.
+    pub fn use_secret(&self, place: &Location, secret: Option<Arc<StorageSecret>>) {
+        self.stores.use_secret(place, secret);
     }
 
     /// Reads a whole object.

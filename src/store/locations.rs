@@ -72,6 +72,19 @@ pub async fn covering(db: &Db, place: &str, table_id: &str) -> Result<Option<Occ
     Ok(None)
 }
 
+/// A live location of another table than `table_id` that overlaps this place.
+pub async fn neighbour(db: &Db, place: &str, table_id: &str) -> Result<Option<Occupied>> {
+    const INSIDE: &str = "
+        SELECT location, table_id, warehouse_id, state FROM locations
+        WHERE location > $1 AND location < $2 AND state = 'live' AND table_id <> $3
+        ORDER BY location LIMIT 1";
+    let inside = query(INSIDE).bind(format!("{place}/")).bind(format!("{place}0")).bind(table_id);
+    match db.optional(inside).await? {
+        Some(row) => Ok(Some(read(&row)?)),
+        None => covering(db, place, table_id).await,
+    }
+}
+
 /// Every location that a table has or had.
 pub async fn of_table(db: &Db, table_id: &str) -> Result<Vec<Occupied>> {
     const SQL: &str = "SELECT location, table_id, warehouse_id, state FROM locations WHERE table_id = $1";

@@ -82,6 +82,11 @@ pub(super) fn text(row: &AnyRow, column: &'static str) -> Result<String> {
     Ok(row.try_get(column)?)
 }
 
+/// A text column of a row that may hold none.
+pub(super) fn optional_text(row: &AnyRow, column: &'static str) -> Result<Option<String>> {
+    Ok(row.try_get(column)?)
+}
+
 /// An integer column of a row.
 pub(super) fn number(row: &AnyRow, column: &'static str) -> Result<i64> {
     Ok(row.try_get(column)?)

@@ -4,7 +4,7 @@ use sqlx::any::AnyRow;
 use sqlx::query;
 
 use super::error::{Entity, Error, Result, on_foreign_key};
-use super::text::{Listing, Page, check_location, check_name, number, text};
+use super::text::{Listing, Page, check_location, check_name, number, optional_text, text};
 use super::{Db, Tx};
 
 /// Whether a warehouse serves requests.
@@ -45,6 +45,8 @@ pub struct Warehouse {
     pub created_ms: i64,
     /// When it was last changed, epoch milliseconds.
     pub updated_ms: i64,
+    /// What its store is reached with, sealed; none where the server's own credentials do.
+    pub storage_secret: Option<String>,
 }
 
 /// Adds a warehouse, active, at version 0. `location` is in normal form, without a slash at its end.
@@ -53,12 +55,14 @@ pub struct Warehouse {
 /// [`Error::AlreadyExists`] with the name, or else the location, that another warehouse has.
 pub async fn create(tx: &mut Tx, new: &NewWarehouse<'_>) -> Result<Warehouse> {
     const SQL: &str = "
-        INSERT INTO warehouses (id, name, location, properties, status, version, created_ms, updated_ms)
-        VALUES ($1, $2, $3, $4, 'active', 0, $5, $5)
+        INSERT INTO warehouses
+            (id, name, location, properties, status, version, created_ms, updated_ms, storage_secret)
+        VALUES ($1, $2, $3, $4, 'active', 0, $5, $5, $6)
         ON CONFLICT DO NOTHING";
     check_name("warehouse name", new.name)?;
     check_location(new.location)?;
     let insert = query(SQL).bind(new.id).bind(new.name).bind(new.location).bind(new.properties).bind(new.now_ms);
+    let insert = insert.bind(new.storage_secret.map(str::to_owned));
     if tx.execute(insert).await? == 0 {
         return Err(Error::AlreadyExists(Entity::Warehouse(taken(tx, new).await?)));
     }
@@ -71,6 +75,7 @@ pub async fn create(tx: &mut Tx, new: &NewWarehouse<'_>) -> Result<Warehouse> {
         version: 0,
         created_ms: new.now_ms,
         updated_ms: new.now_ms,
+        storage_secret: new.storage_secret.map(str::to_owned),
     })
 }
 
@@ -85,6 +90,8 @@ pub struct NewWarehouse<'a> {
     pub location: &'a str,
     /// A JSON object.
     pub properties: &'a str,
+    /// [`Warehouse::storage_secret`].
+    pub storage_secret: Option<&'a str>,
     /// The time of the request, epoch milliseconds.
     pub now_ms: i64,
 }
@@ -99,7 +106,7 @@ async fn taken(tx: &mut Tx, new: &NewWarehouse<'_>) -> Result<String> {
 /// A part of the list of warehouses, by name.
 pub async fn list(db: &Db, page: &Page) -> Result<Listing<Warehouse>> {
     const SQL: &str = "
-        SELECT id, name, location, properties, status, version, created_ms, updated_ms
+        SELECT id, name, location, properties, status, version, created_ms, updated_ms, storage_secret
         FROM warehouses WHERE name > $1 ORDER BY name LIMIT $2";
     let rows = db.rows(query(SQL).bind(page.after_key()).bind(page.rows())).await?;
     let warehouses = rows.iter().map(read).collect::<Result<Vec<_>>>()?;
@@ -109,7 +116,7 @@ pub async fn list(db: &Db, page: &Page) -> Result<Listing<Warehouse>> {
 /// The warehouse of this name.
 pub async fn load(db: &Db, name: &str) -> Result<Option<Warehouse>> {
     const SQL: &str = "
-        SELECT id, name, location, properties, status, version, created_ms, updated_ms
+        SELECT id, name, location, properties, status, version, created_ms, updated_ms, storage_secret
         FROM warehouses WHERE name = $1";
     db.optional(query(SQL).bind(name)).await?.as_ref().map(read).transpose()
 }
@@ -117,20 +124,29 @@ pub async fn load(db: &Db, name: &str) -> Result<Option<Warehouse>> {
 /// The warehouse at this location, which is in normal form, without a slash at its end.
 pub async fn load_by_location(db: &Db, location: &str) -> Result<Option<Warehouse>> {
     const SQL: &str = "
-        SELECT id, name, location, properties, status, version, created_ms, updated_ms
+        SELECT id, name, location, properties, status, version, created_ms, updated_ms, storage_secret
         FROM warehouses WHERE location = $1";
     db.optional(query(SQL).bind(location)).await?.as_ref().map(read).transpose()
 }
 
-/// Replaces properties and status of a warehouse that was read before, and answers the new row.
+/// All warehouses that have a secret of their own.
+pub async fn with_secrets(db: &Db) -> Result<Vec<Warehouse>> {
+    const SQL: &str = "
+        SELECT id, name, location, properties, status, version, created_ms, updated_ms, storage_secret
+        FROM warehouses WHERE storage_secret IS NOT NULL";
+    db.rows(query(SQL)).await?.iter().map(read).collect()
+}
+
+/// Replaces properties, status and secret of a warehouse that was read before, and answers the new row.
 ///
 /// # Errors
 /// [`Error::Conflict`] if it was changed or deleted since it was read.
 pub async fn update(tx: &mut Tx, read: &Warehouse, change: &WarehouseChange<'_>) -> Result<Warehouse> {
     const SQL: &str = "
-        UPDATE warehouses SET properties = $1, status = $2, updated_ms = $3, version = version + 1
-        WHERE id = $4 AND version = $5";
+        UPDATE warehouses SET properties = $1, status = $2, updated_ms = $3, storage_secret = $4, version = version + 1
+        WHERE id = $5 AND version = $6";
     let statement = query(SQL).bind(change.properties).bind(change.status.as_str()).bind(change.now_ms);
+    let statement = statement.bind(change.storage_secret.map(str::to_owned));
     match tx.execute(statement.bind(&read.id).bind(read.version)).await? {
         0 => Err(Error::Conflict),
         _ => Ok(Warehouse {
@@ -138,6 +154,7 @@ pub async fn update(tx: &mut Tx, read: &Warehouse, change: &WarehouseChange<'_>)
             status: change.status,
             version: read.version + 1,
             updated_ms: change.now_ms,
+            storage_secret: change.storage_secret.map(str::to_owned),
             ..read.clone()
         }),
     }
@@ -150,6 +167,8 @@ pub struct WarehouseChange<'a> {
     pub properties: &'a str,
     /// Whether it serves requests from now on.
     pub status: Status,
+    /// [`Warehouse::storage_secret`]; replaces the old one.
+    pub storage_secret: Option<&'a str>,
     /// The time of the request, epoch milliseconds.
     pub now_ms: i64,
 }
@@ -184,5 +203,6 @@ fn read(row: &AnyRow) -> Result<Warehouse> {
         version: number(row, "version")?,
         created_ms: number(row, "created_ms")?,
         updated_ms: number(row, "updated_ms")?,
+        storage_secret: optional_text(row, "storage_secret")?,
     })
 }

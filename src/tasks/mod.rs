@@ -83,6 +83,7 @@ async fn look(
     if free == 0 {
         return Ok(());
     }
+    app.use_secrets().await?;
     for id in tasks::due(&app.db, app.clock.now_ms(), u32::try_from(free).unwrap_or(1)).await? {
         if let Some(attempt) = claim(app, &id).await? {
             running.spawn(attempt.run(stop.clone()));
@@ -94,6 +95,7 @@ async fn look(
 /// Does everything that is due now, one task after the other, and answers how many there were.
 pub async fn work_off(app: &App) -> Result<usize, store::Error> {
     plant(app).await?;
+    app.use_secrets().await?;
     let mut done = 0;
     while let Some(attempt) = next(app).await? {
         attempt.run(CancellationToken::new()).await;

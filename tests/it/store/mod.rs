@@ -45,7 +45,7 @@ async fn seed(db: &Db, names: &[&str]) {
 
 async fn create_warehouse(db: &Db, id: &str, name: &str, location: &str) -> Result<Warehouse> {
     let mut tx = db.begin().await?;
-    let new = NewWarehouse { id, name, location, properties: "{}", now_ms: 1 };
+    let new = NewWarehouse { id, name, location, properties: "{}", storage_secret: None, now_ms: 1 };
     let warehouse = sut::warehouses::create(&mut tx, &new).await?;
     tx.commit().await?;
     Ok(warehouse)

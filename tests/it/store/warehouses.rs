@@ -45,7 +45,12 @@ async fn warehouses_are_listed_by_name(db: TestDb) {
 
 async fn an_update_needs_the_version_that_was_read(db: TestDb) {
     let read = create_warehouse(&db, "w1", "a", "gs://a").await.unwrap();
-    let change = WarehouseChange { properties: r#"{"rules":{}}"#, status: Status::Inactive, now_ms: 5 };
+    let change = WarehouseChange {
+        properties: r#"{"rules":{}}"#,
+        status: Status::Inactive,
+        storage_secret: Some("v1.k.x"),
+        now_ms: 5,
+    };
     let mut tx = db.begin().await.unwrap();
     let updated = update(&mut tx, &read, &change).await.unwrap();
     tx.commit().await.unwrap();
