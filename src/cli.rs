@@ -1,6 +1,7 @@
 //! The subcommands.
 
 mod tools;
+mod warehouse;
 
 use crate::app::{App, WarehouseSettings};
 use crate::commit::{self, NewWarehouse, WarehouseChange};
@@ -71,6 +72,13 @@ enum WarehouseCommand {
     Deactivate {
         /// Its name
         name: String,
+    },
+    /// Change how clients get at the files of a warehouse's tables, and what its own store is reached with
+    Set {
+        /// Its name
+        name: String,
+        #[command(flatten)]
+        change: warehouse::Change,
     },
     /// Remove a warehouse that holds no namespace; files stay
     Delete {
@@ -208,6 +216,7 @@ async fn warehouse(config: Config, command: WarehouseCommand) -> Result<(), AnyE
         }
         WarehouseCommand::Activate { name } => switch(&app, &name, true).await?,
         WarehouseCommand::Deactivate { name } => switch(&app, &name, false).await?,
+        WarehouseCommand::Set { name, change } => print(&warehouse::set(&app, &name, change).await?)?,
         WarehouseCommand::Delete { name } => {
             commit::remove_warehouse(&app, &name).await?;
             print(&format!("{name} is removed; its files stay\n"))?;

@@ -2,11 +2,12 @@
 //!
 //! Every plan is answered at once. Nothing is kept of it: its id and its tasks carry what they stand for.
 
+use super::access::Caller;
 use super::error::{Error, IcebergErrorResponse};
 use super::extract::{Body, InWarehouse, PlanPath, TablePath};
-use super::tables::json;
+use super::tables::{json, secret_json};
 use crate::app::App;
-use crate::commit::{self, PlanOf};
+use crate::commit::{self, PlanOf, StorageCredential};
 use crate::plan::PlanRequest;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -54,6 +55,8 @@ pub(super) struct CompletedPlanningResult {
     /// Always `completed`.
     status: String,
     plan_id: String,
+    /// For the table's files, where the client asks for them.
+    storage_credentials: Option<Vec<StorageCredential>>,
     plan_tasks: Option<Vec<String>>,
     #[schema(value_type = Option<Vec<Object>>)]
     delete_files: (),
@@ -102,10 +105,15 @@ pub(super) async fn plan_table_scan(
     State(app): State<App>,
     InWarehouse(warehouse): InWarehouse,
     TablePath(ident): TablePath,
+    caller: Caller,
     body: Body,
 ) -> Result<Response, Error> {
     let request = PlanRequest::parse(&body.0).map_err(commit::Error::from)?;
-    Ok(json(commit::plan_scan(&app, &warehouse, &ident, PlanOf::Request(request)).await?.into()))
+    let plan = commit::plan_scan(&app, &warehouse, &ident, PlanOf::Request(request)).await?;
+    Ok(match commit::with_credentials(&app, &warehouse, &ident, caller.asker(), &plan).await? {
+        Some(plan) => secret_json(plan.into()),
+        None => json(plan.into()),
+    })
 }
 
 /// The plan that an id stands for.

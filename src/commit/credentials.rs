@@ -121,6 +121,25 @@ pub async fn credentials(
     Ok(vec![credential(app, warehouse, ident, place, access).await?.0])
 }
 
+/// A plan with credentials for the table's files; none if the client gets none.
+pub async fn with_credentials(
+    app: &App,
+    warehouse: &Warehouse,
+    ident: &TableIdent,
+    asker: Asker,
+    plan: &str,
+) -> Result<Option<String>, Error> {
+    if asker.delegation.of(warehouse.credentials.mode) != Mode::VendedCredentials {
+        return Ok(None);
+    }
+    let (row, stored) = load::<TableMetadata>(app, warehouse, ident).await?;
+    let subject = Subject { ident, id: &row.id, location: &stored.metadata().location };
+    let Some(grant) = grant(app, warehouse, subject, asker).await? else { return Ok(None) };
+    let credentials = serde_json::to_string(&grant.credentials).unwrap_or_default();
+    let rest = plan.strip_prefix('{').unwrap_or(plan);
+    Ok(Some(format!("{{\"storage-credentials\":{credentials},{rest}")))
+}
+
 /// The headers that make a client's request to S3 one of this server, if it is one that the caller may make.
 pub async fn sign(
     app: &App,

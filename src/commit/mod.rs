@@ -28,7 +28,7 @@ mod warehouse;
 
 pub use check::upgrade_check;
 pub use create::{Created, Staged, create_table};
-pub use credentials::{Asker, Grant, Secrets, StorageCredential, Subject, credentials, grant, sign};
+pub use credentials::{Asker, Grant, Secrets, StorageCredential, Subject, credentials, grant, sign, with_credentials};
 pub use document::Document;
 pub use drop::{EXPIRE_TABLE, ExpireOrder, PURGE_TABLE, PurgeOrder, drop, queue_purge};
 pub use files::Stored;

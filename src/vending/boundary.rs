@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 /// The boundary for a table's place: reading and listing, and with [`Access::ReadWrite`] writing and deleting too. No
 /// role in it can change who else may do what.
-pub fn boundary(place: &Location, access: Access) -> String {
+pub(super) fn boundary(place: &Location, access: Access) -> String {
     let (bucket, prefix) = (place.bucket(), format!("{}/", place.key()));
     let objects = cel(&format!("projects/_/buckets/{bucket}/objects/{prefix}"));
     let is_inside = format!("resource.name.startsWith({objects})");

@@ -16,7 +16,12 @@ const WRITE: &[&str] = &["s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUp
 
 /// The policy for a table's place. `partition` is the first part of resource names: `aws`, `aws-cn`. With a KMS key the
 /// session may use that key, for reading or for both.
-pub fn policy(place: &Location, access: Access, partition: &str, kms_key: Option<&str>) -> Result<String, Error> {
+pub(super) fn policy(
+    place: &Location,
+    access: Access,
+    partition: &str,
+    kms_key: Option<&str>,
+) -> Result<String, Error> {
     let (bucket, prefix) = (place.bucket(), escape(place.key()));
     let bucket_arn = format!("arn:{partition}:s3:::{bucket}");
     let writes = access == Access::ReadWrite;

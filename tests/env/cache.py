@@ -45,6 +45,11 @@ def tools():
     return _venv("tools")
 
 
+def s3():
+    """A virtual environment with a store that speaks S3, Amazon's token service, and PyIceberg on fsspec."""
+    return _venv("s3")
+
+
 def spark():
     """Spark and the Iceberg jars."""
     venv = _venv("spark")

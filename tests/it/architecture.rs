@@ -62,6 +62,7 @@ const MAY_USE: [(&str, &[&str]); 23] = [
             "store",
             "telemetry",
             "validate",
+            "vending",
             "verify",
         ],
     ),

@@ -4,6 +4,7 @@ mod commits;
 mod concurrency;
 mod config;
 mod coverage;
+mod credentials;
 mod dropped;
 mod errors;
 mod handover;
