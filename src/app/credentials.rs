@@ -10,8 +10,8 @@ use std::sync::Arc;
 /// The life of temporary keys where a warehouse does not say.
 const USUAL_LIFETIME_S: u32 = 3600;
 
-/// What the settings may say: Amazon gives keys for 12 hours at most.
-const LIFETIMES_S: std::ops::RangeInclusive<u32> = 60..=43_200;
+/// What the settings may say: what Amazon takes.
+const LIFETIMES_S: std::ops::RangeInclusive<u32> = 900..=43_200;
 
 /// How a warehouse lets clients at its tables' files.
 #[derive(Debug, Clone)]

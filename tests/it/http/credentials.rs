@@ -219,7 +219,7 @@ async fn a_warehouse_offers_what_its_store_has() {
     let said = change(&server, json!({"storage-secret": keys})).await.error(400, "BadRequestException");
     assert!(said.contains("another kind of store"), "{said}");
     let said = change(&server, json!({"settings": {"credential-lifetime-s": 1}})).await;
-    assert!(said.error(400, "BadRequestException").contains("expected 60 to 43200, found 1"));
+    assert!(said.error(400, "BadRequestException").contains("expected 900 to 43200, found 1"));
     let body = json!({"region": "r", "uri": "https://b.s3.amazonaws.com/x", "method": "GET", "headers": {}});
     let said = server.post("/lake/namespaces/ns/tables/t/sign", body).await.error(403, "ForbiddenException");
     assert!(said.contains("does not sign"), "{said}");
