@@ -71,7 +71,15 @@ def running(folder):
     names = ("master.port", "master.port.grpc", "volume.port", "volume.port.grpc", "filer.port", "filer.port.grpc")
     names += ("s3.port", "s3.port.grpc")
     ports = dict(zip(names, _free_ports(len(names)), strict=True))
-    argv = [cache.s3() / "bin" / "weed", "-logtostderr=true", "server", f"-dir={data}", "-ip=127.0.0.1", "-filer", "-s3"]
+    argv = [
+        cache.s3() / "bin" / "weed",
+        "-logtostderr=true",
+        "server",
+        f"-dir={data}",
+        "-ip=127.0.0.1",
+        "-filer",
+        "-s3",
+    ]
     argv += [f"-{name}={port}" for name, port in ports.items()]
     argv += [f"-s3.config={folder / 's3.json'}", f"-s3.iam.config={folder / 'iam.json'}", "-s3.port.iceberg=0"]
     argv += ["-volume.max=20", "-master.volumeSizeLimitMB=64", "-volume.preStopSeconds=0"]

@@ -1,4 +1,4 @@
-use guillemot::store::locations::{Claim, State, forget_left_behind, forget_table, overlapping};
+use guillemot::store::locations::{Claim, State, forget_left_behind, forget_table, neighbour, overlapping};
 use guillemot::store::tables::{Change, Kind, Swap, rename, swap};
 use guillemot::store::{Db, Error};
 
@@ -15,6 +15,7 @@ on_both!(
     a_moved_table_has_both_locations,
     live_is_reported_before_left_behind,
     what_is_forgotten_is_free,
+    a_neighbour_is_another_table_around_or_inside,
 );
 
 async fn state_of(db: &Db, location: &str) -> Option<(String, State)> {
@@ -34,6 +35,22 @@ async fn overlap_is_by_whole_segments(db: TestDb) {
     for apart in ["gs://b/a/t2", "gs://b/a/t-", "gs://b/a/t0", "gs://b/a/T", "gs://b/a/s", "gs://bb", "s3://b/a/t"] {
         assert_eq!(state_of(&db, apart).await, None, "{apart}");
     }
+}
+
+async fn a_neighbour_is_another_table_around_or_inside(db: TestDb) {
+    seed(&db, &["ns"]).await;
+    at(&db, "ns.t", "gs://b/a/t").await;
+    let own = load_table(&db, "ns.t").await.unwrap().id;
+    let found = async |place: &str, id: &str| neighbour(&db, place, id).await.unwrap().map(|other| other.location);
+    for overlaps in ["gs://b/a/t", "gs://b/a/t/x", "gs://b/a", "gs://b"] {
+        assert_eq!(found(overlaps, "another").await.as_deref(), Some("gs://b/a/t"), "{overlaps}");
+        assert_eq!(found(overlaps, &own).await, None, "{overlaps}");
+    }
+    for apart in ["gs://b/a/t2", "gs://b/a/t0", "s3://b/a/t"] {
+        assert_eq!(found(apart, "another").await, None, "{apart}");
+    }
+    drop_table(&db, "ns.t").await.unwrap();
+    assert_eq!(found("gs://b/a/t", "another").await, None, "what was left behind is nobody's");
 }
 
 async fn a_deep_location_meets_a_shallow_one(db: TestDb) {

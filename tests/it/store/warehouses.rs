@@ -1,4 +1,6 @@
-use guillemot::store::warehouses::{Status, WarehouseChange, delete, list, load, load_by_location, update};
+use guillemot::store::warehouses::{
+    Status, WarehouseChange, delete, list, load, load_by_location, update, with_secrets,
+};
 use guillemot::store::{Entity, Error, Page};
 
 use super::{create_namespace, create_warehouse, drop_namespace, seed};
@@ -55,7 +57,9 @@ async fn an_update_needs_the_version_that_was_read(db: TestDb) {
     let updated = update(&mut tx, &read, &change).await.unwrap();
     tx.commit().await.unwrap();
     assert_eq!((updated.version, updated.updated_ms, updated.created_ms), (1, 5, 1));
-    assert_eq!(load(&db, "a").await.unwrap(), Some(updated));
+    assert_eq!(load(&db, "a").await.unwrap(), Some(updated.clone()));
+    create_warehouse(&db, "w2", "b", "gs://b").await.unwrap();
+    assert_eq!(with_secrets(&db).await.unwrap(), [updated], "the other one has none");
     let mut tx = db.begin().await.unwrap();
     assert!(matches!(update(&mut tx, &read, &change).await, Err(Error::Conflict)));
 }
