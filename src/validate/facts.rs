@@ -6,7 +6,7 @@ use crate::manifest::{DataFile, Manifest, ManifestEntry, ManifestFile, ManifestL
 use crate::puffin::Footer;
 use crate::spec::{Snapshot, TableMetadata};
 
-use super::report::{Finding, NotChecked};
+use super::finding::{Finding, NotChecked};
 
 /// What gathering found out about one snapshot.
 #[derive(Debug, Default)]
@@ -229,6 +229,17 @@ pub(super) struct History {
     pub(super) vanished: usize,
     /// ADDED data files that a carried manifest holds as live.
     pub(super) added_again: Vec<(Box<str>, Box<str>)>,
+}
+
+/// What a commit removes and retained snapshots still need.
+#[derive(Debug, Default)]
+pub(super) struct RemovedFacts<'a> {
+    /// The table's location.
+    pub(super) table: &'a str,
+    /// Manifests of removed specs: location and spec id.
+    pub(super) manifests_of_removed_specs: Vec<(Box<str>, i32)>,
+    /// Snapshots of removed schemas: snapshot id and schema id.
+    pub(super) snapshots_of_removed_schemas: Vec<(i64, i32)>,
 }
 
 impl Facts<'_> {

@@ -12,7 +12,10 @@
 pub mod at_rest;
 mod cache;
 mod facts;
+mod finding;
 mod gather;
+mod judge;
+mod level;
 mod levels;
 mod page;
 mod read;
@@ -22,10 +25,12 @@ mod rules;
 mod tests;
 
 pub use cache::Cache;
-pub use levels::{Error as LevelError, Level, Levels};
+pub use finding::NotChecked;
+pub use level::{Error as LevelError, Level};
+pub use levels::Levels;
 pub use page::rules_page;
 pub use read::{ReadBytes, ReadError, Unavailable};
-pub use report::{NotChecked, Report, Violation};
+pub use report::{Report, Violation};
 pub use rules::{Reads, Rule};
 
 use facts::{Facts, Origin};
@@ -63,11 +68,11 @@ pub async fn snapshots<R: ReadBytes>(
         let gathered = gather::gather(&context).await?;
         let end = gathered.facts.as_ref().and_then(row_id_end);
         report.row_id_end = report.row_id_end.max(end);
-        rules::check(gathered, levels, &mut report);
+        judge::check(gathered, levels, &mut report);
     }
     if let Some(base) = base {
         let facts = gather::removed(&source, levels, base, new, &mut report.not_checked).await?;
-        rules::check_removed(&facts, levels, &mut report);
+        judge::check_removed(&facts, levels, &mut report);
     }
     if report.refused.is_empty() {
         source.keep().await;

@@ -7,11 +7,12 @@ use crate::manifest::{ManifestContent, ManifestFile, ManifestList};
 use crate::spec::{Snapshot, TableMetadata};
 use crate::validate::cache::{Cache, Index};
 use crate::validate::facts::{DataFileState, Facts, Failure, NewManifest, Origin};
+use crate::validate::finding::NotChecked;
 use crate::validate::gather::{self, Context, Notes, Source, TOGETHER, Whole, whole_manifests};
+use crate::validate::judge::{self, Tally};
 use crate::validate::levels::Levels;
 use crate::validate::read::{ReadBytes, Unavailable};
-use crate::validate::report::{NotChecked, Report};
-use crate::validate::rules::{self, Tally};
+use crate::validate::report::Report;
 
 use super::deletes::{Deletes, blob_key};
 use super::files::LiveData;
@@ -214,7 +215,7 @@ impl<R: ReadBytes> State<'_, R> {
             }
             self.own.note_judged(context, facts, self.seen, all_new);
         }
-        rules::check(gathered, context.levels, report);
+        judge::check(gathered, context.levels, report);
         // These look at every manifest that is known. The look at the state reads them all, and finds the same.
         report.not_checked.retain(|not_checked| !matches!(not_checked.rule, "file-already-live" | "dv-left-behind"));
         self.complete &= self.own.broken.is_empty();

@@ -25,12 +25,11 @@ use crate::manifest::{ManifestFile, ManifestList};
 use crate::spec::{Snapshot, TableMetadata};
 
 use super::facts::{Facts, Failure, Gathered, History, NewManifest, Origin, Parent};
+use super::finding::{Finding, NotChecked};
 use super::levels::Levels;
 use super::read::{ReadBytes, Unavailable};
-use super::report::{Finding, NotChecked};
 pub(super) use at_rest::{TOGETHER, Whole, read_list, read_replaced, whole_manifests};
-pub(super) use data_files::{MOST_ANCESTORS, Wanted, admits, find_in_history};
-pub(super) use origins::difference;
+pub(super) use data_files::{MOST_ANCESTORS, Wanted, find_in_history};
 pub(super) use puffins::gather as read_vectors;
 pub(super) use removed::removed;
 pub(super) use row_ids::is_assigned_now;

@@ -11,8 +11,8 @@ use crate::dv::DeletionVector;
 use crate::manifest::DataFile;
 use crate::puffin::{self, Footer};
 use crate::validate::facts::{Decoded, Failure, LostPositions, PuffinFacts, Vector};
+use crate::validate::finding::Finding;
 use crate::validate::read::{ReadBytes, ReadError, Unavailable};
-use crate::validate::report::Finding;
 
 use super::blobs::{LARGEST_VECTOR, PreviousBlobs, Window, blob_range, previous_blobs, slice, windows};
 use super::source::{Fault, Kind, try_concurrently};

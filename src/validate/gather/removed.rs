@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 
 use crate::spec::TableMetadata;
+use crate::validate::facts::RemovedFacts;
+use crate::validate::finding::NotChecked;
 use crate::validate::levels::Levels;
 use crate::validate::read::{ReadBytes, Unavailable};
-use crate::validate::report::NotChecked;
-use crate::validate::rules::RemovedFacts;
 
 use super::Source;
 

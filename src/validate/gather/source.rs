@@ -10,8 +10,8 @@ use futures::{FutureExt, StreamExt, TryStreamExt};
 use crate::manifest::{self, Manifest, ManifestFile, ManifestList};
 use crate::validate::cache::{Cache, Index, Parsed, PathKeys};
 use crate::validate::facts::{Failure, NewManifest};
+use crate::validate::finding::Finding;
 use crate::validate::read::{ReadBytes, ReadError, Unavailable};
-use crate::validate::report::Finding;
 
 /// How many reads one validation has under way at a time.
 pub(super) const CONCURRENT_READS: usize = 16;

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use crate::manifest::{FileContent, FileFormat, Status};
 use crate::validate::facts::Facts;
-use crate::validate::levels::Level::{Deny, Off, Warn};
-use crate::validate::report::{Finding, Findings};
+use crate::validate::finding::{Finding, Findings};
+use crate::validate::level::Level::{Deny, Off, Warn};
 
 use super::{Check, EntryView, Reads, Rule};
 

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use crate::manifest::{ManifestContent, ManifestFile};
 use crate::spec::Transform;
 use crate::validate::facts::{Facts, Origin};
-use crate::validate::levels::Level::{Deny, Off, Warn};
-use crate::validate::report::{Finding, Findings};
+use crate::validate::finding::{Finding, Findings};
+use crate::validate::level::Level::{Deny, Off, Warn};
 
 use super::{Check, Reads, Rule};
 

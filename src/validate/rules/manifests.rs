@@ -2,8 +2,8 @@
 
 use crate::manifest::{ManifestContent, Status};
 use crate::spec::Transform;
-use crate::validate::levels::Level::{Deny, Warn};
-use crate::validate::report::{Finding, Findings};
+use crate::validate::finding::{Finding, Findings};
+use crate::validate::level::Level::{Deny, Warn};
 
 use super::{Check, ManifestView, Reads, Rule};
 

@@ -14,19 +14,15 @@ mod partitions;
 mod puffin;
 mod removed;
 mod row_ids;
-mod tally;
 mod vectors;
 
 use serde::Serialize;
 
 use crate::manifest::{ManifestEntry, ManifestFile};
 
-use super::facts::{Facts, Gathered, NewManifest, Vector};
-use super::levels::{Level, Levels};
-use super::report::{Collected, Finding, Findings, Report};
-
-pub(super) use removed::{RemovedFacts, check as check_removed};
-pub(super) use tally::Tally;
+use super::facts::{Facts, NewManifest, RemovedFacts, Vector};
+use super::finding::{Finding, Findings};
+use super::level::Level;
 
 /// A rule, as it is documented.
 #[derive(Debug, Serialize)]
@@ -46,7 +42,7 @@ pub struct Rule {
     /// Who is known to break it; empty if nobody is.
     pub broken_by: &'static str,
     #[serde(skip)]
-    check: Check,
+    pub(super) check: Check,
 }
 
 /// What is read to check a rule, from cheap to dear.
@@ -79,7 +75,7 @@ pub enum Reads {
 
 /// How a rule is checked.
 #[derive(Debug)]
-enum Check {
+pub(super) enum Check {
     /// Reading a file finds it out, under the rule's id.
     Reading,
     /// A look at all facts.
@@ -97,14 +93,14 @@ enum Check {
 }
 
 /// A manifest that the snapshot wrote, with what the list says of it.
-struct ManifestView<'a> {
+pub(super) struct ManifestView<'a> {
     facts: &'a Facts<'a>,
     file: &'a ManifestFile,
     new: &'a NewManifest,
 }
 
 /// An entry of a manifest that the snapshot wrote.
-struct EntryView<'a> {
+pub(super) struct EntryView<'a> {
     facts: &'a Facts<'a>,
     file: &'a ManifestFile,
     entry: &'a ManifestEntry,
@@ -139,29 +135,8 @@ pub(super) fn all() -> impl Iterator<Item = &'static Rule> {
     TABLES.iter().copied().flatten()
 }
 
-/// Applies every rule about a snapshot that is not off.
-pub(super) fn check(gathered: Gathered<'_>, levels: &Levels, report: &mut Report) {
-    let Gathered { facts, mut failures, not_checked } = gathered;
-    let mut collected = Collected::default();
-    for (rule, (_, level)) in all().zip(levels.iter()) {
-        if level == Level::Off {
-            continue;
-        }
-        let mut findings = Findings::default();
-        if let Some(facts) = &facts {
-            rule.check.run(facts, &mut findings);
-        }
-        for failure in failures.extract_if(.., |failure| failure.rule == rule.id) {
-            findings.add(|| failure.finding);
-        }
-        collected.add(rule, level, findings);
-    }
-    collected.report(report);
-    report.not_checked.extend(not_checked);
-}
-
 impl Check {
-    fn run(&self, facts: &Facts<'_>, findings: &mut Findings) {
+    pub(super) fn run(&self, facts: &Facts<'_>, findings: &mut Findings) {
         match self {
             Self::Reading | Self::AtRest | Self::Removed(_) => {}
             Self::Snapshot(check) => check(facts, findings),

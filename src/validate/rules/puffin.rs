@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use crate::manifest::DataFile;
 use crate::puffin::{Blob, DELETION_VECTOR_V1};
 use crate::validate::facts::{Facts, Vector};
-use crate::validate::levels::Level::{self, Deny};
-use crate::validate::report::{Finding, Findings};
+use crate::validate::finding::{Finding, Findings};
+use crate::validate::level::Level::{self, Deny};
 
 use super::{Check, Reads, Rule};
 

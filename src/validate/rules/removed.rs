@@ -1,10 +1,10 @@
 //! Rules about what a commit removes from the metadata while files still need it.
 
-use crate::validate::levels::Level::{self, Warn};
-use crate::validate::levels::Levels;
-use crate::validate::report::{Collected, Finding, Findings, Report};
+use crate::validate::facts::RemovedFacts;
+use crate::validate::finding::{Finding, Findings};
+use crate::validate::level::Level::Warn;
 
-use super::{Check, Reads, Rule, all};
+use super::{Check, Reads, Rule};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -28,30 +28,6 @@ pub(super) const RULES: &[Rule] = &[
         check: Check::Removed(schemas),
     },
 ];
-
-/// What a commit removes and retained snapshots still need.
-#[derive(Debug, Default)]
-pub(in crate::validate) struct RemovedFacts<'a> {
-    /// The table's location.
-    pub(in crate::validate) table: &'a str,
-    /// Manifests of removed specs: location and spec id.
-    pub(in crate::validate) manifests_of_removed_specs: Vec<(Box<str>, i32)>,
-    /// Snapshots of removed schemas: snapshot id and schema id.
-    pub(in crate::validate) snapshots_of_removed_schemas: Vec<(i64, i32)>,
-}
-
-/// Applies these rules.
-pub(in crate::validate) fn check(facts: &RemovedFacts<'_>, levels: &Levels, report: &mut Report) {
-    let mut collected = Collected::default();
-    for (rule, (_, level)) in all().zip(levels.iter()) {
-        if let (Check::Removed(check), true) = (&rule.check, level != Level::Off) {
-            let mut findings = Findings::default();
-            check(facts, &mut findings);
-            collected.add(rule, level, findings);
-        }
-    }
-    collected.report(report);
-}
 
 fn specs(facts: &RemovedFacts<'_>, findings: &mut Findings) {
     for (manifest, spec_id) in &facts.manifests_of_removed_specs {

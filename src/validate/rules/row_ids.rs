@@ -2,8 +2,8 @@
 
 use crate::manifest::{FileContent, ManifestContent, Status};
 use crate::validate::facts::{Facts, Parent, RowRange};
-use crate::validate::levels::Level::{Deny, Warn};
-use crate::validate::report::{Finding, Findings};
+use crate::validate::finding::{Finding, Findings};
+use crate::validate::level::Level::{Deny, Warn};
 
 use super::{Check, EntryView, Reads, Rule};
 

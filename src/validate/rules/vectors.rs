@@ -4,8 +4,8 @@ use crate::dv::SMALLEST_BYTES;
 use crate::manifest::{FileContent, FileFormat, Status};
 use crate::puffin::SMALLEST_FOOTER_BYTES;
 use crate::validate::facts::{DataFileFacts, DataFileState, Facts, Vector, VectorPlace};
-use crate::validate::levels::Level::{Deny, Warn};
-use crate::validate::report::{Finding, Findings};
+use crate::validate::finding::{Finding, Findings};
+use crate::validate::level::Level::{Deny, Warn};
 
 use super::{Check, EntryView, Reads, Rule};
 

@@ -15,7 +15,7 @@ use crate::validate::facts::{
     VectorPlace,
 };
 use crate::validate::gather::{Context, Source, gather};
-use crate::validate::{Level, Levels, Report, catalogue, rules};
+use crate::validate::{Level, Levels, Report, catalogue, judge};
 
 /// A table whose last snapshot does all there is: adds two data files, carries a manifest, rewrites another with an
 /// EXISTING and a DELETED entry, replaces one vector and moves another.
@@ -49,7 +49,7 @@ fn with_facts(table: &Table, change: impl FnOnce(&mut Facts<'_>), levels: &Level
     let mut gathered: Gathered<'_> = block_on(gather(&context)).unwrap();
     change(gathered.facts.as_mut().unwrap());
     let mut report = Report::default();
-    rules::check(gathered, levels, &mut report);
+    judge::check(gathered, levels, &mut report);
     report
 }
 
