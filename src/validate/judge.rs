@@ -1,6 +1,6 @@
 //! Applies the rules to facts, at the levels that are configured.
 
-use super::facts::{Facts, Failure, Gathered, RemovedFacts, Vector};
+use super::facts::{ChangeFacts, Facts, Failure, Gathered, Vector};
 use super::finding::{Finding, Findings};
 use super::level::Level;
 use super::levels::Levels;
@@ -22,17 +22,18 @@ pub(super) fn check(gathered: Gathered<'_>, levels: &Levels, report: &mut Report
         for failure in failures.extract_if(.., |failure| failure.rule == rule.id) {
             findings.add(|| failure.finding);
         }
+        report.stale |= matches!(rule.check, Check::Stale(_)) && level == Level::Deny && !findings.is_empty();
         collected.add(rule, level, findings);
     }
     collected.report(report);
     report.not_checked.extend(not_checked);
 }
 
-/// Applies the rules about what a commit removes.
-pub(super) fn check_removed(facts: &RemovedFacts<'_>, levels: &Levels, report: &mut Report) {
+/// Applies the rules about what a commit changes in the metadata.
+pub(super) fn check_change(facts: &ChangeFacts<'_>, levels: &Levels, report: &mut Report) {
     let mut collected = Collected::default();
     for (rule, (_, level)) in all().zip(levels.iter()) {
-        if let (Check::Removed(check), true) = (&rule.check, level != Level::Off) {
+        if let (Check::Change(check), true) = (&rule.check, level != Level::Off) {
             let mut findings = Findings::default();
             check(facts, &mut findings);
             collected.add(rule, level, findings);

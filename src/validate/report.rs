@@ -17,6 +17,10 @@ pub struct Report {
     pub refused: Vec<Violation>,
     /// How many violations of level deny there are, those not shown included.
     pub refused_count: usize,
+    /// Whether a rule of level deny is broken that the commit broke only because the table has moved on: the client is
+    /// told to read the table again.
+    #[serde(skip)]
+    pub stale: bool,
     /// Broken rules of level warn.
     pub warnings: Vec<Violation>,
     /// How many violations of level warn there are, those not shown included.

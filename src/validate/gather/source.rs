@@ -11,6 +11,7 @@ use crate::manifest::{self, Manifest, ManifestFile, ManifestList};
 use crate::validate::cache::{Cache, Index, Parsed, PathKeys};
 use crate::validate::facts::{Failure, NewManifest};
 use crate::validate::finding::Finding;
+use crate::validate::levels::Levels;
 use crate::validate::read::{ReadBytes, ReadError, Unavailable};
 
 /// How many reads one validation has under way at a time.
@@ -40,11 +41,17 @@ pub(in crate::validate) struct Source<'a, R> {
     /// Files of snapshots that this call validates. They go to the cache if all of them pass.
     fresh: Mutex<HashMap<Box<str>, Parsed>>,
     limits: manifest::Limits,
+    /// Whether manifests are read with bounds and split offsets.
+    with_details: bool,
 }
 
+/// Rules that look at what manifests say beyond what all rules need.
+const DETAIL_RULES: &[&str] = &["split-offsets", "column-bounds"];
+
 impl<'a, R: ReadBytes> Source<'a, R> {
-    pub(in crate::validate) fn new(reader: &'a R, cache: &'a Cache) -> Self {
-        Self { reader, cache, fresh: Mutex::default(), limits: manifest::Limits::default() }
+    pub(in crate::validate) fn new(reader: &'a R, cache: &'a Cache, levels: &Levels) -> Self {
+        let with_details = levels.any(DETAIL_RULES);
+        Self { reader, cache, fresh: Mutex::default(), limits: manifest::Limits::default(), with_details }
     }
 
     pub(in crate::validate) fn keys(&self) -> &PathKeys {
@@ -129,7 +136,10 @@ impl<'a, R: ReadBytes> Source<'a, R> {
 
     async fn read_manifest(&self, location: &str) -> Result<(Manifest, u64), Fault> {
         let bytes = self.reader.read(location, None).await?;
-        let manifest = Manifest::parse(&bytes, self.limits);
+        let manifest = match self.with_details {
+            true => Manifest::parse_with_details(&bytes, self.limits),
+            false => Manifest::parse(&bytes, self.limits),
+        };
         let manifest = manifest.map_err(|fault| Fault::Parse { location: location.to_owned(), fault })?;
         Ok((manifest, bytes.len() as u64))
     }

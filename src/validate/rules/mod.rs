@@ -5,22 +5,27 @@
 
 mod at_rest;
 mod carried;
+mod details;
 mod entries;
 mod files;
 mod history;
 mod lists;
 mod manifests;
+mod objects;
 mod partitions;
 mod puffin;
 mod removed;
 mod row_ids;
+mod schemas;
+mod stale;
+mod statistics;
 mod vectors;
 
 use serde::Serialize;
 
 use crate::manifest::{ManifestEntry, ManifestFile};
 
-use super::facts::{Facts, NewManifest, RemovedFacts, Vector};
+use super::facts::{ChangeFacts, Facts, NewManifest, Vector};
 use super::finding::{Finding, Findings};
 use super::level::Level;
 
@@ -69,6 +74,8 @@ pub enum Reads {
     Vector,
     /// Blobs of replaced deletion vectors.
     PreviousVector,
+    /// The sizes of objects.
+    Objects,
     /// Every manifest and every vector of a table at rest.
     WholeTable,
 }
@@ -88,8 +95,11 @@ pub(super) enum Check {
     Vector(fn(&Vector, &mut Findings)),
     /// A look at all snapshots or all files of a table at rest finds it out, under the rule's id.
     AtRest,
-    /// A look at what the commit removes from the metadata.
-    Removed(fn(&RemovedFacts<'_>, &mut Findings)),
+    /// A look at what the commit changes in the metadata.
+    Change(fn(&ChangeFacts<'_>, &mut Findings)),
+    /// A look at all facts; what it finds is right for an older state of the table, so that the client is told to read
+    /// the table again (409).
+    Stale(fn(&Facts<'_>, &mut Findings)),
 }
 
 /// A manifest that the snapshot wrote, with what the list says of it.
@@ -117,16 +127,21 @@ impl EntryView<'_> {
 /// Every rule.
 const TABLES: &[&[Rule]] = &[
     lists::RULES,
+    stale::RULES,
     carried::RULES,
     row_ids::RULES,
     manifests::RULES,
     partitions::RULES,
     entries::RULES,
     files::RULES,
+    details::RULES,
+    objects::RULES,
     history::RULES,
     vectors::RULES,
     puffin::RULES,
+    schemas::RULES,
     removed::RULES,
+    statistics::RULES,
     at_rest::RULES,
 ];
 
@@ -138,8 +153,8 @@ pub(super) fn all() -> impl Iterator<Item = &'static Rule> {
 impl Check {
     pub(super) fn run(&self, facts: &Facts<'_>, findings: &mut Findings) {
         match self {
-            Self::Reading | Self::AtRest | Self::Removed(_) => {}
-            Self::Snapshot(check) => check(facts, findings),
+            Self::Reading | Self::AtRest | Self::Change(_) => {}
+            Self::Snapshot(check) | Self::Stale(check) => check(facts, findings),
             Self::Vector(check) => facts.vectors.iter().for_each(|vector| check(vector, findings)),
             Self::Manifest(check) => {
                 for new in &facts.manifests {
