@@ -83,6 +83,18 @@ impl Counts {
 }
 
 impl Bounds {
+    /// Bounds of these fields.
+    #[cfg(test)]
+    pub(crate) fn of(pairs: &[(i32, &[u8])]) -> Self {
+        let mut bounds: (Vec<i32>, Vec<u32>, Vec<u8>) = Default::default();
+        for (id, value) in pairs {
+            bounds.0.push(*id);
+            bounds.2.extend_from_slice(value);
+            bounds.1.push(u32::try_from(bounds.2.len()).unwrap());
+        }
+        Self { ids: bounds.0.into(), ends: bounds.1.into(), bytes: bounds.2.into() }
+    }
+
     /// The value of a field.
     pub fn get(&self, field_id: i32) -> Option<&[u8]> {
         self.at(self.ids.iter().position(|id| *id == field_id)?)

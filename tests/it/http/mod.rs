@@ -13,6 +13,7 @@ mod paths;
 mod plans;
 mod purge;
 mod reports;
+mod rules;
 mod shadow;
 mod tables;
 mod tasks;
