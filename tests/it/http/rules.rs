@@ -1,6 +1,6 @@
 //! What a client is told when a commit breaks rules: in which order, how much of it, and where else it is said.
 
-use crate::support::server::{Reply, Server, Setting, on_both_servers};
+use crate::support::server::{Reply, Server, on_both_servers};
 use crate::support::snapshots::{Appender, LIST, container, list_row};
 use reqwest::Method;
 use serde_json::{Value, json};
