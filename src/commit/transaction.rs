@@ -120,8 +120,8 @@ impl Attempt<TableMetadata> for Commit<'_> {
         self.app.note_warnings(std::mem::take(&mut self.validated.warnings));
     }
 
-    fn names(&self) -> String {
-        self.changes.iter().map(|change| change.ident.to_string()).collect::<Vec<_>>().join(", ")
+    fn idents(&self) -> Vec<&TableIdent> {
+        self.changes.iter().map(|change| &change.ident).collect()
     }
 }
 
