@@ -11,6 +11,7 @@ mod blobs;
 mod data_files;
 mod deletes;
 mod history;
+mod measure;
 mod origins;
 mod puffins;
 mod removed;
