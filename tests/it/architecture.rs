@@ -58,7 +58,7 @@ const CRATES: [(&str, &[&str]); 10] = [
     ("hyper", &["server"]),
     ("tower_http", &["api"]),
     ("roaring", &["dv"]),
-    ("tokio", &["app", "cli", "commit", "server", "storage", "store", "tasks", "main"]),
+    ("tokio", &["app", "cli", "commit", "server", "storage", "store", "tasks", "telemetry", "main"]),
     ("moka", &["app", "plan", "validate", "storage"]),
     ("clap", &["cli", "config", "main"]),
     ("reqwest", &["verify"]),
