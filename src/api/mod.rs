@@ -15,6 +15,7 @@ mod oauth;
 mod path;
 mod plans;
 mod reports;
+mod shapes;
 mod tables;
 mod tasks;
 mod transactions;
