@@ -51,7 +51,8 @@ const MAY_USE: [(&str, &[&str]); 22] = [
 ];
 
 /// Crate, and the modules that may name it.
-const CRATES: [(&str, &[&str]); 10] = [
+const CRATES: [(&str, &[&str]); 11] = [
+    ("aws_lc_rs", &["auth", "vending"]),
     ("sqlx", &["store"]),
     ("object_store", &["storage"]),
     ("axum", &["api", "server"]),
