@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::spec::TableMetadata;
-use crate::validate::report::NotChecked;
+use crate::validate::finding::NotChecked;
 
 use super::{Counts, TableReport};
 
