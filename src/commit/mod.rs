@@ -25,7 +25,7 @@ mod verdict;
 mod view;
 mod warehouse;
 
-pub use check::upgrade_check;
+pub use check::{burden, upgrade_check};
 pub use create::{Created, create_table};
 pub use document::Document;
 pub use drop::{EXPIRE_TABLE, ExpireOrder, PURGE_TABLE, PurgeOrder, drop, queue_purge};

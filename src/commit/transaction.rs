@@ -12,7 +12,7 @@ use crate::commit::check::check_version;
 use crate::commit::location::{check_changed, check_metadata, choose};
 use crate::commit::once::nothing;
 use crate::commit::swap::{Attempt, New, Prepared, Write, until_won};
-use crate::commit::verdict::Subject;
+use crate::commit::verdict::{Subject, timed};
 use crate::commit::{Error, Once, Owned, Stored, load, name_taken};
 use crate::spec::{self, AddedSnapshot, Applied, Base, CommitTableRequest, TableIdent, TableMetadata, TableUpdate};
 use crate::store::idempotency::Answer;
@@ -120,8 +120,8 @@ impl Attempt<TableMetadata> for Commit<'_> {
         self.app.note_warnings(std::mem::take(&mut self.validated.warnings));
     }
 
-    fn names(&self) -> String {
-        self.changes.iter().map(|change| change.ident.to_string()).collect::<Vec<_>>().join(", ")
+    fn idents(&self) -> Vec<&TableIdent> {
+        self.changes.iter().map(|change| &change.ident).collect()
     }
 }
 
@@ -268,7 +268,8 @@ impl Validated {
         let Subject { app, warehouse, .. } = subject;
         let reader = app.scoped(warehouse);
         let change = Change { base, new: metadata, added: &new, renumbered_specs };
-        let verdict = validate::snapshots(&reader, &app.manifests, &warehouse.levels, &change).await;
+        let verdict = validate::snapshots(&reader, &app.manifests, &warehouse.levels, &change);
+        let verdict = timed(subject.action, verdict).await;
         let report = verdict.map_err(|unavailable| Error::StorageUnavailable {
             location: unavailable.location.clone(),
             source: Box::new(unavailable),

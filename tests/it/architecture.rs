@@ -51,14 +51,15 @@ const MAY_USE: [(&str, &[&str]); 22] = [
 ];
 
 /// Crate, and the modules that may name it.
-const CRATES: [(&str, &[&str]); 10] = [
+const CRATES: [(&str, &[&str]); 11] = [
+    ("aws_lc_rs", &["auth", "vending"]),
     ("sqlx", &["store"]),
     ("object_store", &["storage"]),
     ("axum", &["api", "server"]),
     ("hyper", &["server"]),
     ("tower_http", &["api"]),
     ("roaring", &["dv"]),
-    ("tokio", &["app", "cli", "commit", "server", "storage", "store", "tasks", "main"]),
+    ("tokio", &["app", "cli", "commit", "server", "storage", "store", "tasks", "telemetry", "main"]),
     ("moka", &["app", "plan", "validate", "storage"]),
     ("clap", &["cli", "config", "main"]),
     ("reqwest", &["verify"]),

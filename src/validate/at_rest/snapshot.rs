@@ -118,7 +118,7 @@ impl<R: ReadBytes> Work<'_, R> {
         state.read(ManifestContent::Data, |place, file, index| data.take(place, file, index, most, counts)).await?;
         data.judge(state).await?;
         if fits {
-            done.remarks = deletes.judge(state, &data, &mut done.counts).await?;
+            deletes.judge(state, &data, done).await?;
         } else {
             state.skip("dv-*", &self.table.location, "the snapshot has too many delete files");
         }

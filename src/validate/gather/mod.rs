@@ -12,6 +12,7 @@ mod change;
 mod data_files;
 mod deletes;
 mod history;
+mod measure;
 mod objects;
 mod origins;
 mod puffins;

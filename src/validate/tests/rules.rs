@@ -409,7 +409,7 @@ fn what_is_removed_while_it_is_needed_is_warned_of() {
 /// Codes of the parsers and of faults while reading, as their sources name them.
 fn codes_in_sources() -> HashSet<&'static str> {
     const SOURCES: [&str; 5] = [
-        include_str!("../../dv.rs"),
+        include_str!("../../dv/mod.rs"),
         include_str!("../../dv/walk.rs"),
         include_str!("../../puffin.rs"),
         include_str!("../gather/source.rs"),
@@ -421,7 +421,7 @@ fn codes_in_sources() -> HashSet<&'static str> {
 
 #[test]
 fn every_code_of_a_parser_is_a_rule() {
-    for source in [include_str!("../../dv.rs"), include_str!("../../dv/walk.rs"), include_str!("../../puffin.rs")] {
+    for source in [include_str!("../../dv/mod.rs"), include_str!("../../dv/walk.rs"), include_str!("../../puffin.rs")] {
         let code = source.split("#[cfg(test)]").next().unwrap();
         for after in code.split("ParseError::new(").skip(1).chain(code.split("check_magic(").skip(1)) {
             let Some(id) = after.trim_start().strip_prefix('"').and_then(|rest| rest.split('"').next()) else {
