@@ -7,7 +7,8 @@ use std::fmt::Write;
 const HEAD: &str = "\
 # Rules of validation
 
-Every snapshot that a commit adds, and what a commit changes in the metadata, is judged by these rules. A rule's level is `deny` (the commit is refused with 400),
+Every snapshot that a commit adds, and what a commit changes in the metadata, is judged by these rules. A rule's level is `deny` (the commit is refused with 400, or
+409 where that is said: reading the table again mends it),
 `warn` (logged and counted) or `off`. Levels change per server (`--rule ID=deny|warn|off`, `GUILLEMOT_RULES`) and per warehouse
 (`settings.rules`, by the management API). With `--rules-mode log-only` (`GUILLEMOT_RULES_MODE`, per warehouse
 `settings.rules-mode`) nothing is refused: what would have been is logged, counted, and listed with the warnings by
@@ -36,7 +37,8 @@ pub fn rules_page() -> String {
     let mut page = HEAD.to_owned();
     for rule in rules::all() {
         let cells = [rule.statement, rule.protects, reads(rule.reads), rule.source, rule.broken_by].map(cell);
-        let (level, checks) = (rule.level.as_str(), numbers_of(rule.id).join(", "));
+        let conflict = if rules::ANSWERED_WITH_CONFLICT.contains(&rule.id) { " (`deny`: 409)" } else { "" };
+        let (level, checks) = (format!("{}{conflict}", rule.level.as_str()), numbers_of(rule.id).join(", "));
         // Writing to a text does not fail.
         let _ = writeln!(page, "| `{}` | {level} | {checks} | {} |", rule.id, cells.join(" | "));
     }

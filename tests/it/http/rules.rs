@@ -12,6 +12,7 @@ on_both_servers!(
     refusals_warnings_and_what_is_not_checked_are_counted,
     a_schema_that_old_data_does_not_fit_is_refused,
     a_key_that_is_removed_while_it_is_needed_is_warned_of,
+    each_table_of_a_transaction_is_judged,
 );
 
 const TABLE: &str = "/namespaces/ns/tables/t";
@@ -174,4 +175,22 @@ async fn a_key_that_is_removed_while_it_is_needed_is_warned_of(server: Server) {
     let remove = json!({"requirements": [], "updates": [{"action": "remove-encryption-key", "key-id": "root"}]});
     server.post(TABLE, remove).await.expect(200);
     assert_eq!(warnings(&server).await, [("removed-key-in-use".to_owned(), false)]);
+}
+
+async fn each_table_of_a_transaction_is_judged(server: Server) {
+    server.namespace().await;
+    let (good, broken) = (server.table("good", 2).await, server.table("broken", 2).await);
+    write_list(&server, &good, 0, 0).await;
+    // Both snapshots have the number 5; only one of them has a manifest list.
+    let change = |name: &str, table: &Value| {
+        let mut change = add(table, &json!({}), Vec::new());
+        change["identifier"] = json!({"namespace": ["ns"], "name": name});
+        change
+    };
+    let both = json!({"table-changes": [change("good", &good), change("broken", &broken)]});
+    let reply = server.post("/transactions/commit", both).await;
+    reply.error(400, "BadRequestException");
+    assert_eq!(rules(&reply), ["manifest-list-missing"]);
+    let alone = json!({"table-changes": [change("good", &good)]});
+    server.post("/transactions/commit", alone).await.expect(204);
 }
