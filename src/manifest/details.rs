@@ -86,13 +86,13 @@ impl Bounds {
     /// Bounds of these fields.
     #[cfg(test)]
     pub(crate) fn of(pairs: &[(i32, &[u8])]) -> Self {
-        let mut bounds: (Vec<i32>, Vec<u32>, Vec<u8>) = Default::default();
+        let (mut ids, mut ends, mut bytes) = (Vec::new(), Vec::new(), Vec::new());
         for (id, value) in pairs {
-            bounds.0.push(*id);
-            bounds.2.extend_from_slice(value);
-            bounds.1.push(u32::try_from(bounds.2.len()).unwrap());
+            ids.push(*id);
+            bytes.extend_from_slice(value);
+            ends.push(u32::try_from(bytes.len()).unwrap());
         }
-        Self { ids: bounds.0.into(), ends: bounds.1.into(), bytes: bounds.2.into() }
+        Self { ids: ids.into(), ends: ends.into(), bytes: bytes.into() }
     }
 
     /// The value of a field.

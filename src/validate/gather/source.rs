@@ -154,10 +154,8 @@ impl<'a, R: ReadBytes> Source<'a, R> {
     async fn read_manifest(&self, location: &str) -> Result<(Manifest, u64), Fault> {
         measure::opened(Kind::Manifest);
         let bytes = self.read(location, None).await?;
-        let manifest = match self.with_details {
-            true => Manifest::parse_with_details(&bytes, self.limits),
-            false => Manifest::parse(&bytes, self.limits),
-        };
+        let parse = if self.with_details { Manifest::parse_with_details } else { Manifest::parse };
+        let manifest = parse(&bytes, self.limits);
         let manifest = manifest.map_err(|fault| Fault::Parse { location: location.to_owned(), fault })?;
         Ok((manifest, bytes.len() as u64))
     }
