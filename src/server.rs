@@ -139,6 +139,7 @@ pub async fn serve(
     let service = ServiceExt::<Request>::into_make_service(named.service(api::service(app.clone())));
     let stop_work = CancellationToken::new();
     app.tasks.spawn(tasks::run(app.clone(), stop_work.clone()));
+    app.tasks.spawn(stop_work.clone().run_until_cancelled_owned(telemetry::keep_metrics_small()));
     let graceful = axum::serve(listener, service).with_graceful_shutdown(async move {
         shutdown.await;
         tracing::info!("stopping: no new requests, running ones end");

@@ -3,7 +3,7 @@
 
 use crate::avro::{self, Row, field};
 use crate::catalog::Catalog;
-use crate::load::{Outcome, run};
+use crate::load::{run, single};
 use crate::vectors::blob;
 use crate::{Result, say};
 use roaring::RoaringBitmap;
@@ -95,18 +95,16 @@ impl<'a, 'c> Large<'a, 'c> {
 
     /// The first commit, which finds no manifest of the table in memory, then commits that find all; prints both.
     pub(crate) fn measure(&self, time: Duration) -> Result<()> {
-        let cold = self.commits(Duration::from_nanos(1))?;
-        let warm = self.commits(time)?;
+        let cold = single(self.catalog.server, &self.delete_request()?)?;
+        let warm = run(self.catalog.server, 1, time, |_, _| {
+            // What cannot be written makes the commit fail, which the table of results shows.
+            self.delete_request().unwrap_or_default()
+        })?;
         let shown = |ms: Option<f64>| ms.map_or_else(|| "unknown".to_owned(), |ms| format!("{ms:.0}"));
         let (cold_ms, warm_ms) = (shown(cold.server_ms()), shown(warm.server_ms()));
         say(&cold.line("commit, 1000 vectors, cold"))?;
         say(&warm.line("commit, 1000 vectors, warm"))?;
         say(&format!("CPU of the server for 1000 vectors: {cold_ms} ms cold, {warm_ms} ms warm"))
-    }
-
-    fn commits(&self, time: Duration) -> Result<Outcome> {
-        // What cannot be written makes the commit fail, which the table of results shows.
-        run(self.catalog.server, 1, time, |_, _| self.delete_request().unwrap_or_default())
     }
 
     /// Loads of a small table, alone and while 10,000 files at a time are appended to this one.

@@ -52,7 +52,7 @@ impl ReadBytes for Scoped {
 
     /// A large object on a thread beside those that serve requests: they would wait for milliseconds.
     async fn parse<T: Send + 'static>(&self, bytes: Bytes, parse: impl FnOnce(&[u8]) -> T + Send + 'static) -> T {
-        if bytes.len() < large() {
+        if bytes.len() < LARGE_BYTES {
             return parse(&bytes);
         }
         match tokio::task::spawn_blocking(move || parse(&bytes)).await {
@@ -60,10 +60,6 @@ impl ReadBytes for Scoped {
             Err(failed) => std::panic::resume_unwind(failed.into_panic()),
         }
     }
-}
-
-fn large() -> usize {
-    std::env::var("HARD_LARGE").ok().and_then(|v| v.parse().ok()).unwrap_or(LARGE_BYTES)
 }
 
 /// What an error means to validation: is the client to blame, or is there no verdict?
