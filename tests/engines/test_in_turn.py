@@ -6,6 +6,7 @@ import duckdb
 import pytest
 import watch
 from duckdb_catalog import connect
+from pyiceberg_catalog import connect as connect_pyiceberg
 from sql_engine import EngineError
 
 from env.gcs import Gcs
@@ -22,6 +23,7 @@ class Writers:
     def __init__(self, spark, sail, lake, gcs):
         self.db, self.lake, self.gcs, self.expected = connect(lake), lake, Gcs(gcs), set()
         self.run = {"Spark": spark.rows, "Sail": sail.rows, "DuckDB": lambda sql: self.db.execute(sql).fetchall()}
+        self.run["PyIceberg"] = lambda _: self.by_pyiceberg()
         self.story = []
 
     def insert(self, who, first):
@@ -38,11 +40,16 @@ class Writers:
     def note(self, who, what, expected):
         self.expected = expected
         self.story.append(f"{who:7}{what}: {len(expected)} rows")
-        self.check("Spark", "DuckDB")
+        self.check()
 
-    def check(self, *who):
-        """Each of them reads what is expected."""
-        for reader in who:
+    def by_pyiceberg(self):
+        """It reads deletion vectors, and writes none."""
+        scan = connect_pyiceberg(self.lake).load_table((NAMESPACE, NAME)).scan()
+        return [(i,) for i in scan.to_arrow()["id"].to_pylist()]
+
+    def check(self, *more):
+        """Each reader finds what is expected."""
+        for reader in ("Spark", "DuckDB", "PyIceberg", *more):
             found = [row[0] for row in self.run[reader](f"SELECT id FROM {TABLE}")]
             assert sorted(found) == sorted(self.expected), (reader, self.story)
 
@@ -57,7 +64,7 @@ class Writers:
         self.story.append(
             f"{who:7}deletes {ids}: refused by {sorted(set(re.findall('breaks rule ([a-z0-9-]+)', text)))}"
         )
-        self.check("Spark", "DuckDB")
+        self.check()
         return text, sorted(set(self.gcs.list(f"gs://warehouse/{NAMESPACE}/{NAME}")) - before)
 
 
@@ -90,7 +97,7 @@ def test_three_engines_write_to_one_table(writers, gcs_lake, capsys):
     w.insert("Sail", 51)
     with pytest.raises(EngineError, match=SAIL_CANNOT_READ):
         w.delete("Sail", 51)
-    w.check("Spark", "DuckDB")
+    w.check()
     w.delete("Spark", 3, 32, 43)  # merges DuckDB's vectors into its own, and Sail reads the table again
     w.check("Sail")
     w.delete("Sail", 4, 33, 52)

@@ -157,6 +157,17 @@ def test_a_version_2_table_with_deletes_is_upgraded(spark, gcs_lake, table, gran
     assert [(file["records"], file["deleted-rows"]) for file in burden["files"]] == [(100, 7), (100, 6)]
     assert burden["counts"]["position-delete-files-of-one-file"] == (1 if granularity == "file" else 0)
 
+    # Maintenance makes a vector of that one too.
+    live = ids(spark, name)
+    rewritten = call(
+        spark, "rewrite_position_delete_files", table=f"'{NAMESPACE}.{short}'", options="map('rewrite-all', 'true')"
+    )
+    assert rewritten[:2] == (3, 3)
+    counts = watch.deletes(gcs_lake, NAMESPACE, short)["counts"]
+    assert (counts["position-delete-files"], counts["deletion-vectors"], counts["puffin-files"]) == (0, 3, 1)
+    assert ids(spark, name) == live
+    assert watch.warnings(gcs_lake, NAMESPACE, short) == {}
+
 
 def test_what_validation_costs_is_measured(spark, gcs_lake, table):
     name = table("measured")
