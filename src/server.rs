@@ -2,7 +2,7 @@
 
 mod header_case;
 
-use crate::app::{App, Journal, KeysInUse, MetadataCache, Parts, WarehouseCache};
+use crate::app::{App, Journal, MetadataCache, Parts, Turns, WarehouseCache};
 use crate::clock::{Clock, Ids};
 use crate::config::Config;
 use crate::storage::{Location, Storage, StorageConfig};
@@ -86,7 +86,8 @@ pub async fn build_with(config: Config, clock: Clock, ids: Ids) -> Result<App, E
         config,
         tasks: TaskTracker::new(),
         warehouses: WarehouseCache::default(),
-        keys: KeysInUse::default(),
+        keys: Turns::default(),
+        changing: Turns::default(),
         journal: Journal::default(),
         work: Notify::new(),
     });

@@ -16,6 +16,7 @@ mod oauth;
 mod path;
 mod plans;
 mod reports;
+mod shapes;
 mod tables;
 mod tasks;
 mod transactions;

@@ -45,6 +45,11 @@ def tools():
     return _venv("tools")
 
 
+def schemathesis():
+    """A virtual environment with schemathesis; returns its folder."""
+    return _venv("schemathesis")
+
+
 def spark():
     """Spark and the Iceberg jars."""
     venv = _venv("spark")

@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use crate::spec::TableMetadata;
-use crate::validate::report::{NotChecked, Violation};
+use crate::validate::finding::NotChecked;
+use crate::validate::report::Violation;
 
 use super::{Counts, TableReport};
 

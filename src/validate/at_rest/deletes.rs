@@ -6,9 +6,9 @@ use std::sync::Arc;
 use crate::manifest::{DataFile, FileContent, ManifestEntry, ManifestFile, ManifestList};
 use crate::validate::cache::{Index, PathKey, PathKeys};
 use crate::validate::facts::{DataFileState, PuffinFacts, Vector};
+use crate::validate::finding::Finding;
 use crate::validate::gather::{MOST_ANCESTORS, Notes, Wanted, find_in_history, read_vectors};
 use crate::validate::read::{ReadBytes, Unavailable};
-use crate::validate::report::Finding;
 
 use super::burden::{FileDeletes, MostDeleted, ratio};
 use super::files::LiveData;

@@ -3,8 +3,9 @@
 use serde::Serialize;
 
 use crate::spec::{Snapshot, TableMetadata};
+use crate::validate::finding::NotChecked;
 use crate::validate::read::Unavailable;
-use crate::validate::report::{NotChecked, Report};
+use crate::validate::report::Report;
 
 use super::{FileDeletes, Remark};
 

@@ -10,9 +10,10 @@ use futures::FutureExt;
 use crate::dv::DeletionVector;
 use crate::manifest::DataFile;
 use crate::puffin::{self, Footer};
-use crate::validate::facts::{Decoded, Failure, LostPositions, PuffinFacts, Vector};
+use crate::validate::facts::{Decoded, Failure, Frame, LostPositions, PuffinFacts, Vector};
+use crate::validate::finding::Finding;
+use crate::validate::level::Level;
 use crate::validate::read::{ReadBytes, ReadError, Unavailable};
-use crate::validate::report::Finding;
 
 use super::blobs::{LARGEST_VECTOR, PreviousBlobs, Window, blob_range, previous_blobs, slice, windows};
 use super::source::{Fault, Kind, try_concurrently};
@@ -114,12 +115,25 @@ impl<R: ReadBytes> PuffinFile<'_, R> {
 
     async fn read_parts(&self, outcome: &mut Outcome) -> Result<(), ReadError> {
         let (size, whole) = self.size_and_whole().await?;
-        let footer = self.footer(size, whole.as_ref(), outcome).await?;
-        outcome.puffin = Some(Arc::new(PuffinFacts { size, footer }));
+        let frame = self.frame(size);
+        let footer = match frame {
+            Frame::Bare { allowed: true } => None,
+            _ => self.footer(size, whole.as_ref(), outcome).await?,
+        };
+        outcome.puffin = Some(Arc::new(PuffinFacts { size, footer, frame }));
         for window in windows(self.blobs(size, outcome)) {
             self.read_window(&window, whole.as_ref(), outcome).await?;
         }
         Ok(())
+    }
+
+    /// Whether the file is a Puffin file, or one vector alone.
+    fn frame(&self, size: u64) -> Frame {
+        let mut places = self.vectors.iter().map(|(_, vector)| blob_range(&vector.entry.data_file));
+        if size == 0 || !places.any(|place| place == Some(0..size)) {
+            return Frame::Puffin;
+        }
+        Frame::Bare { allowed: self.context.levels.of("bare-dv-blob") != Level::Deny }
     }
 
     /// The object's size, and all its bytes if it is small. Where the entry says that it is, both are asked for at once.
@@ -267,6 +281,11 @@ fn lost(
             Some(Ok(lost)) => Some(lost),
             Some(Err(reason)) => {
                 outcome.skipped.push(("dv-loses-positions", file.file_path.to_string(), reason));
+                None
+            }
+            None if !file.is_deletion_vector() => {
+                let reason = "position delete files are not opened: only their counts are compared";
+                outcome.skipped.push(("dv-loses-positions", file.file_path.to_string(), reason.to_owned()));
                 None
             }
             None => None,

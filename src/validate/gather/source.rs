@@ -12,8 +12,9 @@ use futures::{FutureExt, StreamExt, TryStreamExt};
 use crate::manifest::{self, Manifest, ManifestFile, ManifestList};
 use crate::validate::cache::{Cache, Index, Parsed, PathKeys};
 use crate::validate::facts::{Failure, NewManifest};
+use crate::validate::finding::Finding;
+use crate::validate::levels::Levels;
 use crate::validate::read::{ReadBytes, ReadError, Unavailable};
-use crate::validate::report::Finding;
 
 use super::measure;
 
@@ -44,11 +45,17 @@ pub(in crate::validate) struct Source<'a, R> {
     /// Files of snapshots that this call validates. They go to the cache if all of them pass.
     fresh: Mutex<HashMap<Box<str>, Parsed>>,
     limits: manifest::Limits,
+    /// Whether manifests are read with bounds and split offsets.
+    with_details: bool,
 }
 
+/// Rules that look at what manifests say beyond what all rules need.
+const DETAIL_RULES: &[&str] = &["split-offsets", "column-bounds"];
+
 impl<'a, R: ReadBytes> Source<'a, R> {
-    pub(in crate::validate) fn new(reader: &'a R, cache: &'a Cache) -> Self {
-        Self { reader, cache, fresh: Mutex::default(), limits: manifest::Limits::default() }
+    pub(in crate::validate) fn new(reader: &'a R, cache: &'a Cache, levels: &Levels) -> Self {
+        let with_details = levels.any(DETAIL_RULES);
+        Self { reader, cache, fresh: Mutex::default(), limits: manifest::Limits::default(), with_details }
     }
 
     pub(in crate::validate) fn keys(&self) -> &PathKeys {
@@ -147,7 +154,10 @@ impl<'a, R: ReadBytes> Source<'a, R> {
     async fn read_manifest(&self, location: &str) -> Result<(Manifest, u64), Fault> {
         measure::opened(Kind::Manifest);
         let bytes = self.read(location, None).await?;
-        let manifest = Manifest::parse(&bytes, self.limits);
+        let manifest = match self.with_details {
+            true => Manifest::parse_with_details(&bytes, self.limits),
+            false => Manifest::parse(&bytes, self.limits),
+        };
         let manifest = manifest.map_err(|fault| Fault::Parse { location: location.to_owned(), fault })?;
         Ok((manifest, bytes.len() as u64))
     }
