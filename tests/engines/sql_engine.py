@@ -34,7 +34,7 @@ class Engine:
             )
         started = self._pending[0] = concurrent.futures.Future()
         threading.Thread(target=self._listen, daemon=True).start()
-        started.result(timeout=180)
+        started.result(timeout=300)
 
     def __enter__(self):
         return self
