@@ -263,7 +263,12 @@ const CHANGES: &[(&str, Change)] = &[
     ("added-entry-sequence-number", |facts| added(facts).sequence_number = Some(99)),
     ("added-entry-file-sequence-number", |facts| added(facts).file_sequence_number = Some(1)),
     ("carried-entry-fields", |facts| entry(facts, ManifestContent::Data, Status::Existing).sequence_number = None),
-    ("deleted-entry-fields", |facts| entry(facts, ManifestContent::Data, Status::Deleted).snapshot_id = None),
+    ("carried-entry-fields", |facts| {
+        entry(facts, ManifestContent::Deletes, Status::Existing).file_sequence_number = None
+    }),
+    ("deleted-entry-fields", |facts| entry(facts, ManifestContent::Data, Status::Deleted).sequence_number = None),
+    ("entry-snapshot-id", |facts| entry(facts, ManifestContent::Deletes, Status::Existing).snapshot_id = None),
+    ("entry-snapshot-id", |facts| entry(facts, ManifestContent::Data, Status::Deleted).snapshot_id = Some(1)),
     ("entry-snapshot-id", |facts| entry(facts, ManifestContent::Data, Status::Existing).snapshot_id = Some(400)),
     ("file-content", |facts| added(facts).data_file.content = FileContent::Other(9)),
     ("negative-counts", |facts| added(facts).data_file.file_size_in_bytes = -1),
@@ -388,6 +393,30 @@ fn each_rule_is_broken_by_its_own_fault_and_no_other_rule_refuses_it() {
         let report = with_facts(&table, change, &levels);
         assert!(!refused(&report).contains(rule) && !warned(&report).contains(rule), "{rule} is off");
     }
+}
+
+#[test]
+fn an_entry_that_is_removed_inherits_its_snapshot_id() {
+    let inherits = |facts: &mut Facts<'_>| entry(facts, ManifestContent::Data, Status::Deleted).snapshot_id = None;
+    let report = with_facts(&table(), inherits, &Levels::default());
+    assert_eq!((refused(&report), warned(&report)), (vec![], vec![]));
+}
+
+#[test]
+fn who_carries_a_delete_manifest_over_is_not_warned_of_the_row_id_that_another_gave_it() {
+    let carry = |facts: &mut Facts<'_>, before: Option<i64>| {
+        let place = facts.rows().position(|(file, _)| file.content == ManifestContent::Deletes).unwrap();
+        deletes_row(facts).first_row_id = Some(7);
+        let known = ManifestFile { first_row_id: before, ..facts.list.manifests[place].clone() };
+        parent_rows(facts).push(known);
+        facts.origins[place] = Origin::Parent(parent_rows(facts).len() - 1);
+    };
+    let warned_of = |before| {
+        let report = with_facts(&table(), |facts| carry(facts, before), &Levels::default());
+        warned(&report).contains(&"delete-manifest-first-row-id")
+    };
+    assert!(!warned_of(Some(7)));
+    assert!(warned_of(None) && warned_of(Some(6)));
 }
 
 #[test]
