@@ -8,6 +8,7 @@ mod extract;
 mod functions;
 mod health;
 mod idempotency;
+mod leftover;
 mod management;
 mod model;
 mod namespaces;
@@ -121,7 +122,8 @@ pub fn service(app: App) -> Service {
         .layer(TraceLayer::new_for_http().make_span_with(span).on_request(()).on_response(answered))
         .layer(PropagateRequestIdLayer::new(request_id))
         .layer(CatchPanicLayer::custom(panicked))
-        .layer(CompressionLayer::new().gzip(true));
+        .layer(CompressionLayer::new().gzip(true))
+        .layer(middleware::from_fn_with_state(app.clone(), leftover::drain));
     let guard = middleware::from_fn_with_state(app.clone(), idempotency::guard);
     let router = router.route_layer(guard);
     let router =
