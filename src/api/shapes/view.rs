@@ -68,15 +68,31 @@ pub(in crate::api) enum ViewRequirement {
 #[derive(ToSchema, Serialize)]
 #[serde(tag = "action", rename_all = "kebab-case")]
 pub(in crate::api) enum ViewUpdate {
-    AssignUuid { uuid: String },
+    AssignUuid {
+        uuid: String,
+    },
     #[serde(rename_all = "kebab-case")]
-    UpgradeFormatVersion { format_version: i32 },
-    AddSchema { schema: Schema },
-    SetLocation { location: String },
-    SetProperties { updates: BTreeMap<String, String> },
-    RemoveProperties { removals: Vec<String> },
+    UpgradeFormatVersion {
+        format_version: i32,
+    },
+    AddSchema {
+        schema: Schema,
+    },
+    SetLocation {
+        location: String,
+    },
+    SetProperties {
+        updates: BTreeMap<String, String>,
+    },
+    RemoveProperties {
+        removals: Vec<String>,
+    },
     #[serde(rename_all = "kebab-case")]
-    AddViewVersion { view_version: ViewVersion },
+    AddViewVersion {
+        view_version: ViewVersion,
+    },
     #[serde(rename_all = "kebab-case")]
-    SetCurrentViewVersion { view_version_id: i32 },
+    SetCurrentViewVersion {
+        view_version_id: i32,
+    },
 }
