@@ -2,6 +2,7 @@
 
 mod config;
 mod credentials;
+mod deletes;
 mod dropped;
 pub mod error;
 mod extract;
@@ -97,6 +98,7 @@ fn routes() -> OpenApiRouter<App> {
         .routes(routes!(reports::list_reports))
         .routes(routes!(warnings::list_warnings))
         .routes(routes!(upgrade::check_upgrade))
+        .routes(routes!(deletes::describe_deletes))
         .routes(routes!(health::health))
         .routes(routes!(health::ready))
         .routes(routes!(health::metrics))

@@ -71,6 +71,11 @@ def spark():
     return Spark(venv / "bin" / "python", _once("jars", key, _fetch_jars))
 
 
+def sail():
+    """A virtual environment with Sail; returns its folder."""
+    return _venv("sail")
+
+
 def _venv(name):
     pins = REQUIREMENTS / f"{name}.txt"
     key = f"{sys.version}\n{pins.read_text()}"
