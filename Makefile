@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 ENV := python3 tests/env/run.py
 STEPS := python3 tests/env/steps.py
-.PHONY: help run test test-fast lint fmt bench engines compat spark fuzz-smoke docs verdicts deny
+.PHONY: help run test test-fast lint fmt bench engines compat spark fuzz-smoke docs verdicts deny schemathesis
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | column -t -s "$$(printf '\t')"
@@ -33,6 +33,9 @@ engines: ## PyIceberg, DuckDB, Spark and Sail against a debug build, each test n
 
 compat: ## Iceberg's own catalog tests and tests of its Java client, against a debug build
 	$(ENV) -- $(STEPS) compat
+
+schemathesis: ## what is made of our OpenAPI document, for 15 minutes: half on SQLite, half on Postgres
+	$(ENV) -- $(STEPS) schemathesis
 
 spark: ## the Spark seed against a running server: URI=http://127.0.0.1:8181/iceberg WAREHOUSE=default
 	examples/spark-seed/run $(if $(URI),--uri $(URI)) $(if $(WAREHOUSE),--warehouse $(WAREHOUSE))

@@ -17,6 +17,7 @@ mod ready;
 mod register;
 mod rename;
 mod report;
+mod retry;
 mod swap;
 mod transaction;
 mod undrop;
@@ -40,8 +41,9 @@ pub use ready::check_ready;
 pub use register::{RegisterRequest, register};
 pub use rename::rename;
 pub use report::{latest_reports, record_report};
+pub use retry::retry_task;
 pub use transaction::{TableChange, commit_table, commit_tables};
-pub use undrop::{Which, undrop};
+pub use undrop::{Which, end_dropped, undrop};
 pub use unregister::unregister;
 pub use view::{commit_view, create_view};
 pub use warehouse::{
