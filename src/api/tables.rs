@@ -2,7 +2,7 @@
 
 use super::access::Caller;
 use super::error::{Error, IcebergErrorResponse};
-use super::extract::{Body, InWarehouse, NamespacePath, Query, TablePath, page_token, takes_gzip};
+use super::extract::{Body, InWarehouse, NamespacePath, Query, TablePath, takes_gzip};
 use super::model::{
     CommitTableRequest, CommitTableResponse, CreateTableRequest, ListTablesResponse, LoadTableResult,
     RegisterTableRequest, RenameTableRequest, TableIdentifier,
@@ -56,8 +56,8 @@ pub(super) async fn list(
     let listing = tables::list(&app.db, &warehouse.row.id, namespace, kind, &query.page()?).await?;
     let ident = |name| TableIdentifier { namespace: namespace.clone(), name };
     Ok(Json(ListTablesResponse {
+        next_page_token: query.next_page_token(&listing),
         identifiers: listing.items.into_iter().map(ident).collect(),
-        next_page_token: listing.next.as_deref().map(page_token),
     }))
 }
 

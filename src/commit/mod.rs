@@ -18,15 +18,17 @@ mod ready;
 mod register;
 mod rename;
 mod report;
+mod retry;
 mod swap;
 mod transaction;
 mod undrop;
 mod unregister;
+mod validated;
 mod verdict;
 mod view;
 mod warehouse;
 
-pub use check::upgrade_check;
+pub use check::{burden, upgrade_check};
 pub use create::{Created, Staged, create_table};
 pub use credentials::{Asker, Grant, Secrets, StorageCredential, Subject, credentials, grant, sign, with_credentials};
 pub use document::Document;
@@ -41,8 +43,9 @@ pub use ready::check_ready;
 pub use register::{RegisterRequest, register};
 pub use rename::rename;
 pub use report::{latest_reports, record_report};
+pub use retry::retry_task;
 pub use transaction::{TableChange, commit_table, commit_tables};
-pub use undrop::{Which, undrop};
+pub use undrop::{Which, end_dropped, undrop};
 pub use unregister::unregister;
 pub use view::{commit_view, create_view};
 pub use warehouse::{
@@ -184,5 +187,6 @@ fn refusal(report: &validate::Report) -> String {
     let broken: Vec<&str> = report.refused.iter().map(|violation| violation.message.as_str()).collect();
     let more = report.refused_count.saturating_sub(broken.len());
     let rest = if more == 0 { String::new() } else { format!(" And {more} more.") };
-    format!("Invalid commit, nothing was changed: {}{rest}", broken.join(" "))
+    let what = if report.stale { "Validation failed, please retry" } else { "Invalid commit, nothing was changed" };
+    format!("{what}: {}{rest}", broken.join(" "))
 }

@@ -1,10 +1,12 @@
 //! A real server over HTTP, on both settings: what clients see.
 
+mod bad_input;
 mod commits;
 mod concurrency;
 mod config;
 mod coverage;
 mod credentials;
+mod deletes;
 mod dropped;
 mod errors;
 mod handover;
@@ -14,6 +16,7 @@ mod paths;
 mod plans;
 mod purge;
 mod reports;
+mod rules;
 mod shadow;
 mod tables;
 mod tasks;
