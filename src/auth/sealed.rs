@@ -20,7 +20,7 @@ const KEY_BYTES: usize = 32;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// No key is set.
-    #[error("no key to seal secrets with: set GUILLEMOT_SECRET_KEY or --secret-key-file")]
+    #[error("no key for secrets is set: set GUILLEMOT_SECRET_KEY or --secret-key-file")]
     NoKey,
     /// A key is not 32 bytes in base64.
     #[error("secret key {number}: expected 32 bytes in base64, as `openssl rand -base64 32` prints them")]
