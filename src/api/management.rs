@@ -88,10 +88,12 @@ pub(super) struct UpdateWarehouseRequest {
     /// Replaces the secret of its store; `null` takes it away.
     #[serde(default, deserialize_with = "given")]
     #[schema(value_type = Option<StorageSecret>)]
+    #[expect(clippy::option_option, reason = "left out, `null` and a value are three things")]
     storage_secret: Option<Option<WriteOnly>>,
 }
 
 /// Tells a value that is given as `null` from one that is not given.
+#[expect(clippy::option_option, reason = "left out, `null` and a value are three things")]
 fn given<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Option<WriteOnly>>, D::Error> {
     Option::deserialize(from).map(Some)
 }

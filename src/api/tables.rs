@@ -125,6 +125,7 @@ pub(super) async fn create_table(
         (status = 503, body = IcebergErrorResponse)
     )
 )]
+#[expect(clippy::too_many_arguments, reason = "one for each part of the request")]
 pub(super) async fn register_table(
     State(app): State<App>,
     InWarehouse(warehouse): InWarehouse,
@@ -174,6 +175,7 @@ pub(super) async fn register_table(
         (status = 503, body = IcebergErrorResponse)
     )
 )]
+#[expect(clippy::too_many_arguments, reason = "one for each part of the request")]
 pub(super) async fn load_table(
     State(app): State<App>,
     InWarehouse(warehouse): InWarehouse,
@@ -196,13 +198,12 @@ pub(super) async fn load_table(
     app.note_engine(&row.id, &agent, Use::Read);
     commit::verify_file(&app, &row.metadata_location).await?;
     // The location is in the metadata file, so without a grant nothing is read before the tags are compared.
-    let grant = match caller.asker().delegation.of(warehouse.credentials.mode) {
-        Mode::None => None,
-        _ => {
-            let stored = commit::stored::<TableMetadata>(&app, &row.metadata_location).await?;
-            let subject = Subject { ident: &ident, id: &row.id, location: &stored.metadata().location };
-            commit::grant(&app, &warehouse, subject, caller.asker()).await?
-        }
+    let grant = if caller.asker().delegation.of(warehouse.credentials.mode) == Mode::None {
+        None
+    } else {
+        let stored = commit::stored::<TableMetadata>(&app, &row.metadata_location).await?;
+        let subject = Subject { ident: &ident, id: &row.id, location: &stored.metadata().location };
+        commit::grant(&app, &warehouse, subject, caller.asker()).await?
     };
     let tag = entity_tag(&row.metadata_location, refs_only, grant.as_ref());
     if holds(&headers, &tag) {

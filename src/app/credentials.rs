@@ -50,8 +50,9 @@ impl Credentials {
         }
         let secret = row.storage_secret.as_deref().map(|sealed| open(sealer, &row.id, sealed)).transpose()?;
         let fits = match (&secret, location.scheme()) {
-            (None, _) | (Some(StorageSecret::GcsServiceAccount { .. }), Scheme::Gs) => true,
-            (Some(StorageSecret::S3AccessKey { .. }), Scheme::S3) => true,
+            (None, _)
+            | (Some(StorageSecret::GcsServiceAccount { .. }), Scheme::Gs)
+            | (Some(StorageSecret::S3AccessKey { .. }), Scheme::S3) => true,
             (Some(_), _) => false,
         };
         if !fits {
@@ -73,8 +74,8 @@ pub fn seal_secret(sealer: &Sealer, warehouse_id: &str, secret: &StorageSecret) 
     sealer.seal(&context(warehouse_id), &plain)
 }
 
-fn open(sealer: &Sealer, warehouse_id: &str, sealed: &str) -> Result<StorageSecret, String> {
-    let plain = sealer.open(&context(warehouse_id), sealed).map_err(|error| error.to_string())?;
+fn open(sealer: &Sealer, warehouse_id: &str, text: &str) -> Result<StorageSecret, String> {
+    let plain = sealer.open(&context(warehouse_id), text).map_err(|error| error.to_string())?;
     // What the parser says could quote the secret.
     serde_json::from_slice(&plain).map_err(|_| "storage-secret: what was kept is not understood".to_owned())
 }

@@ -6,6 +6,7 @@
 use crate::auth::Access;
 use crate::storage::Location;
 use serde_json::{Value, json};
+use std::fmt::Write;
 
 /// The boundary for a table's place: reading and listing, and with [`Access::ReadWrite`] writing and deleting too. No
 /// role in it can change who else may do what.
@@ -40,7 +41,8 @@ fn cel(text: &str) -> String {
                 literal.push(c);
             }
             c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') => {
-                literal.push_str(&format!("\\u{:04x}", u32::from(c)));
+                // Writing to a text does not fail.
+                let _ = write!(literal, "\\u{:04x}", u32::from(c));
             }
             c => literal.push(c),
         }

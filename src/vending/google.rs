@@ -72,10 +72,10 @@ fn of_service_account(order: &Order, key: &Map<String, Value>, audience: &str, n
         let found = key.get(name).and_then(Value::as_str);
         found.ok_or_else(|| not_set_up(order, format!("the service account's key has no `{name}`")))
     };
-    let now_s = now_ms / 1000;
+    let seconds = now_ms / 1000;
     let header = json!({"alg": "RS256", "typ": "JWT", "kid": text("private_key_id")?});
     let claims = json!({
-        "iss": text("client_email")?, "scope": SCOPE, "aud": audience, "iat": now_s, "exp": now_s + 3600,
+        "iss": text("client_email")?, "scope": SCOPE, "aud": audience, "iat": seconds, "exp": seconds + 3600,
     });
     let encode = |part: &Value| URL_SAFE_NO_PAD.encode(part.to_string());
     let statement = format!("{}.{}", encode(&header), encode(&claims));

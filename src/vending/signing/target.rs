@@ -42,7 +42,7 @@ impl Target {
         if names.len() != parameters.len() {
             return Err(malformed("a parameter is there twice"));
         }
-        Ok(Self { key, parameters, url })
+        Ok(Self { url, key, parameters })
     }
 
     /// The names of its parameters.
