@@ -208,6 +208,7 @@ pub struct Config {
     pub s3_public_endpoint: Option<String>,
     pub s3_region: Option<String>,
     pub s3_path_style: Option<bool>,
+    #[serde(skip_serializing_if = "Hidden::is_empty")]
     pub secret_key: Hidden,
     pub gcs_sts_url: String,
     pub gcs_token_url: String,

@@ -15,7 +15,7 @@ pub struct Hidden(String);
 impl Hidden {
     /// The text itself, or what is in the file.
     pub(super) fn of(text: Option<Self>, file: Option<&Path>) -> Result<Self, Error> {
-        match (text.filter(|text| !text.0.is_empty()), file) {
+        match (text.filter(|text| !text.is_empty()), file) {
             (Some(text), _) => Ok(text),
             (None, Some(path)) => {
                 let read = std::fs::read_to_string(path);
@@ -23,6 +23,11 @@ impl Hidden {
             }
             (None, None) => Ok(Self::default()),
         }
+    }
+
+    /// Whether nothing was given.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// The text, for where it is used.

@@ -102,7 +102,7 @@ fn the_url_goes_to_the_warehouses_store() {
         "https://lake2.s3.amazonaws.com/",
         "https://s3.amazonaws.com/lake2/",
         "https://lake.evil.example/",
-        "https://lake.s3.evil.amazonaws.com/",
+        "https://lake.s3.evil.example.amazonaws.com/",
         "https://s3.amazonaws.com.evil.example/lake/",
         "https://127.0.0.1/lake/",
     ] {
