@@ -6,6 +6,7 @@ mod policy;
 pub use journal::{Agent, Journal, Use};
 pub use policy::FormatVersions;
 
+use crate::auth::Auth;
 use crate::clock::{Clock, Ids};
 use crate::config::{Config, RegisterCheck, RulesMode};
 use crate::plan;
@@ -45,6 +46,8 @@ pub struct Parts {
     pub db: Db,
     /// The objects.
     pub storage: Storage,
+    /// Finds out who is calling.
+    pub auth: Auth,
     /// The time.
     pub clock: Clock,
     /// New ids.

@@ -1,5 +1,25 @@
 //! Who is calling, what they may do, and what credentials they are vended.
+//!
+//! ```text
+//! Authorization: Bearer T -> Auth::principal -> known by its hash?  -> still valid, identity unchanged -> Principal
+//!                                            -> a JWT of this catalog -> token::Identities
+//! ```
 
+mod authenticate;
+mod client_secret;
+mod error;
+mod google_key;
+pub mod identity;
+mod jwt;
 mod principal;
+mod secret;
+mod signing;
+mod token;
+mod verdict;
 
+pub use authenticate::{Auth, SetupError};
+pub use error::{Error, GrantError};
 pub use principal::Principal;
+pub use secret::{SecretKey, SecretKeyError, write_private};
+pub use signing::discard_keys;
+pub use token::{At, Client, Identities, Issued};

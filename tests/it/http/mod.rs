@@ -1,5 +1,6 @@
 //! A real server over HTTP, on both settings: what clients see.
 
+mod authentication;
 mod commits;
 mod concurrency;
 mod config;
@@ -16,6 +17,7 @@ mod reports;
 mod shadow;
 mod tables;
 mod tasks;
+mod tokens;
 mod transactions;
 mod unknown_outcomes;
 mod upgrade;
