@@ -2,10 +2,13 @@
 
 use super::Principal;
 use super::error::Error;
-use super::jwt;
+use super::google::Google;
+use super::introspect::Introspection;
+use super::issuer::Issuer;
 use super::secret::{SecretKey, SecretKeyError};
 use super::token::{self, At, Identities};
 use super::verdict::Verdict;
+use super::{fetch, jwt};
 use crate::config::AuthConfig;
 use crate::config::auth::Method;
 use crate::store::{self, Db, Page, identities};
@@ -21,6 +24,9 @@ const MAX_TOKEN: usize = 16 * 1024;
 /// time.
 const BELIEVED: Duration = Duration::from_mins(1);
 
+/// How long it is believed that an opaque token is refused.
+const REFUSED: Duration = Duration::from_secs(10);
+
 /// How many verdicts are kept.
 const KEPT: u64 = 10_000;
 
@@ -29,6 +35,12 @@ const KEPT: u64 = 10_000;
 pub struct Auth {
     methods: Vec<Method>,
     identities: Option<Identities>,
+    issuers: Vec<Issuer>,
+    introspection: Option<Introspection>,
+    google: Option<Google>,
+    /// Why an opaque token was refused, for a moment: whoever sends one again and again shall not make this server ask
+    /// others again and again.
+    refused: Cache<Vec<u8>, String>,
     /// By the SHA-256 of the token: tokens themselves are not kept.
     verdicts: Cache<Vec<u8>, Arc<Verdict>>,
     skew_s: u32,
@@ -40,6 +52,9 @@ pub enum SetupError {
     /// There is no key to keep signing keys under.
     #[error(transparent)]
     SecretKey(#[from] SecretKeyError),
+    /// There is no TLS to ask others with.
+    #[error("no HTTP client could be made")]
+    Client(#[source] reqwest::Error),
     /// The database does not say whether there are identities.
     #[error(transparent)]
     Store(#[from] store::Error),
@@ -54,9 +69,17 @@ impl Auth {
         } else {
             None
         };
+        let client = fetch::client().map_err(SetupError::Client)?;
+        let on = |method: Method| methods.contains(&method);
+        let issuers = config.issuers.iter().filter(|_| on(Method::Issuers));
+        let introspection = config.introspection.as_ref().filter(|_| on(Method::Introspection));
         Ok(Self {
-            methods,
             identities,
+            issuers: issuers.map(|issuer| Issuer::new(issuer.clone(), client.clone())).collect(),
+            introspection: introspection.map(|server| Introspection::new(server.clone(), client.clone())),
+            google: on(Method::Google).then(|| Google::new(config.google.clone(), client.clone())),
+            methods,
+            refused: Cache::builder().max_capacity(KEPT).time_to_live(REFUSED).build(),
             verdicts: Cache::builder().max_capacity(KEPT).time_to_live(BELIEVED).build(),
             skew_s: config.clock_skew_s,
         })
@@ -92,23 +115,53 @@ impl Auth {
             self.still_holds(at, &verdict).await?;
             return Ok(verdict.principal.clone());
         }
-        let verdict = self.judge(at, token).await?;
+        if let Some(reason) = self.refused.get(&hash).await {
+            return Err(Error::Refused(reason));
+        }
+        let verdict = self.judge(at, token, &hash).await?;
         let principal = verdict.principal.clone();
         self.verdicts.insert(hash, Arc::new(verdict)).await;
         Ok(principal)
     }
 
-    async fn judge(&self, at: At<'_>, token: &str) -> Result<Verdict, Error> {
+    async fn judge(&self, at: At<'_>, token: &str, hash: &[u8]) -> Result<Verdict, Error> {
         let jwt = jwt::peek(token);
         let issuer = jwt.as_ref().and_then(|jwt| jwt.issuer.as_deref());
         if let Some(identities) = self.identities.as_ref().filter(|_| issuer == Some(token::ISSUER)) {
             return identities.verdict(at, token).await;
         }
-        Err(Error::refused(match (&jwt, issuer) {
+        if let Some(jwt) = &jwt
+            && let Some(issuer) = self.issuers.iter().find(|known| issuer == Some(known.url()))
+        {
+            return issuer.verdict(token, jwt, at.now_ms, self.skew_s).await;
+        }
+        let unknown = match (&jwt, issuer) {
             (None, _) => "it is no JWT",
             (Some(_), None) => "it is a JWT that names no issuer",
             (Some(_), Some(_)) => "this server does not know its issuer",
-        }))
+        };
+        let verdict = self.look_up(at, token, jwt.is_some()).await;
+        if let Some(Err(Error::Refused(reason))) = &verdict {
+            self.refused.insert(hash.to_vec(), reason.clone()).await;
+        }
+        verdict.unwrap_or_else(|| Err(Error::refused(unknown)))
+    }
+
+    /// Asks those who know tokens that say nothing of themselves. `None` if there is nobody to ask.
+    async fn look_up(&self, at: At<'_>, token: &str, is_jwt: bool) -> Option<Result<Verdict, Error>> {
+        let mut verdict = None;
+        if let Some(server) = &self.introspection {
+            verdict = Some(server.verdict(token, at.now_ms, self.skew_s).await);
+        }
+        // Google's access tokens are no JWTs.
+        if let Some(google) = self.google.as_ref().filter(|_| !is_jwt && !matches!(verdict, Some(Ok(_)))) {
+            let second = google.verdict(token, at.now_ms, self.skew_s).await;
+            // One who cannot be asked might have known it.
+            if second.is_ok() || !matches!(verdict, Some(Err(Error::Unavailable { .. }))) {
+                verdict = Some(second);
+            }
+        }
+        verdict
     }
 
     async fn still_holds(&self, at: At<'_>, verdict: &Verdict) -> Result<(), Error> {

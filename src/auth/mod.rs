@@ -3,13 +3,20 @@
 //! ```text
 //! Authorization: Bearer T -> Auth::principal -> known by its hash?  -> still valid, identity unchanged -> Principal
 //!                                            -> a JWT of this catalog -> token::Identities
+//!                                            -> a JWT of an issuer     -> issuer::Issuer
+//!                                            -> anything else          -> introspect::Introspection, google::Google
 //! ```
 
 mod authenticate;
+mod claims;
 mod client_secret;
 mod error;
+mod fetch;
+mod google;
 mod google_key;
 pub mod identity;
+mod introspect;
+mod issuer;
 mod jwt;
 mod principal;
 mod secret;

@@ -35,6 +35,9 @@ pub struct IssuerSettings {
 pub struct IntrospectionSettings {
     /// Where it is asked.
     pub url: String,
+    /// What the names of its callers begin with; its address where not said.
+    #[serde(default)]
+    pub issuer: Option<String>,
     /// What this server calls itself there.
     pub client_id: String,
     /// Its secret there.
