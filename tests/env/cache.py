@@ -45,6 +45,11 @@ def tools():
     return _venv("tools")
 
 
+def oidc():
+    """A virtual environment with an OpenID provider; returns its folder."""
+    return _venv("oidc")
+
+
 def spark():
     """Spark and the Iceberg jars."""
     venv = _venv("spark")
