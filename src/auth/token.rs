@@ -16,6 +16,7 @@ use jsonwebtoken::jwk::{Jwk, JwkSet};
 use jsonwebtoken::{Algorithm, DecodingKey, Header, encode};
 use moka::future::Cache;
 use serde_json::{Value, json};
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -38,7 +39,6 @@ pub struct At<'a> {
 }
 
 /// A token that was given.
-#[derive(Debug)]
 pub struct Issued {
     /// The token.
     pub token: String,
@@ -49,12 +49,24 @@ pub struct Issued {
 }
 
 /// A client that shows its id and secret.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Client<'a> {
     /// The identity's name.
     pub id: &'a str,
     /// Its secret.
     pub secret: &'a str,
+}
+
+impl fmt::Debug for Issued {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Issued").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Client<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client").field("id", &self.id).finish_non_exhaustive()
+    }
 }
 
 /// Gives tokens to built-in identities, and knows them again.

@@ -13,8 +13,7 @@ const MAX_FORM: usize = 64 * 1024;
 /// How much of a larger one is read, so that the client hears why it is refused.
 const MAX_READ: usize = 2 * 1024 * 1024;
 
-/// The fields of a form. Each may stand in it once (RFC 6749, 3.2).
-#[derive(Debug)]
+/// The fields of a form. Each may stand in it once (RFC 6749, 3.2). Not to be printed: secrets are among them.
 pub(super) struct Form(Vec<(String, String)>);
 
 impl Form {

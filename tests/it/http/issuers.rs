@@ -219,20 +219,19 @@ async fn what_is_no_discovery_and_no_key_set_opens_no_door() {
     let server = server(&[&idp.url], "").await;
     let token = key.sign(&claims(&server, &idp.url));
     let (discovery, keys) = ("/.well-known/openid-configuration", "/keys");
-    let other = json!({"issuer": "https://other.example", "jwks_uri": format!("{}/keys", idp.url)});
-    let break_it: [(&str, Box<dyn Fn()>); 8] = [
-        ("another issuer's", Box::new(|| idp.answer(discovery, 200, &other))),
-        ("404", Box::new(|| idp.answer(discovery, 404, &json!({})))),
-        ("elsewhere", Box::new(|| idp.answer(discovery, 302, &json!({})))),
-        ("no JSON", Box::new(|| idp.answer_text(discovery, 200, "<html>".to_owned()))),
-        ("another JSON", Box::new(|| idp.answer(keys, 200, &json!({"keys": 1})))),
-        ("a redirect of keys", Box::new(|| idp.answer(keys, 307, &json!({})))),
-        ("without end", Box::new(|| idp.answer_text(keys, 200, " ".repeat(2_000_000)))),
-        ("500", Box::new(|| idp.answer(keys, 500, &json!({})))),
-    ];
-    for (what, change) in break_it {
+    let others = json!({"issuer": "https://other.example", "jwks_uri": format!("{}/keys", idp.url)}).to_string();
+    for (what, path, status, body) in [
+        ("another issuer's", discovery, 200, others.as_str()),
+        ("missing", discovery, 404, "{}"),
+        ("elsewhere", discovery, 302, "{}"),
+        ("no JSON", discovery, 200, "<html>"),
+        ("another JSON", keys, 200, r#"{"keys": 1}"#),
+        ("keys that are elsewhere", keys, 307, "{}"),
+        ("without end", keys, 200, &" ".repeat(2_000_000)),
+        ("broken", keys, 500, "{}"),
+    ] {
         idp.publish(&[&key]);
-        change();
+        idp.answer_text(path, status, body.to_owned());
         let reply = server.knock(&token).await;
         assert_eq!(reply.status, 503, "{what}: {}", reply.text);
         server.pass(6);
