@@ -51,6 +51,11 @@ def schemathesis():
     return _venv("schemathesis")
 
 
+def oidc():
+    """A virtual environment with an OpenID provider; returns its folder."""
+    return _venv("oidc")
+
+
 def iceberg_js():
     """A folder with iceberg-js in its `node_modules`, as the lock file says."""
     files = [ICEBERG_JS / "package.json", ICEBERG_JS / "package-lock.json"]

@@ -28,13 +28,28 @@ const MAY_USE: [(&str, &[&str]); 22] = [
     ("verify", &["spec", "storage", "validate", "inspect"]),
     (
         "server",
-        &["api", "app", "clock", "commit", "config", "plan", "storage", "store", "tasks", "telemetry", "validate"],
+        &[
+            "api",
+            "app",
+            "auth",
+            "clock",
+            "commit",
+            "config",
+            "plan",
+            "storage",
+            "store",
+            "tasks",
+            "telemetry",
+            "validate",
+        ],
     ),
     (
         "cli",
         &[
             "api",
             "app",
+            "auth",
+            "clock",
             "commit",
             "config",
             "inspect",
@@ -51,18 +66,20 @@ const MAY_USE: [(&str, &[&str]); 22] = [
 ];
 
 /// Crate, and the modules that may name it.
-const CRATES: [(&str, &[&str]); 11] = [
-    ("aws_lc_rs", &["auth", "vending"]),
+const CRATES: [(&str, &[&str]); 13] = [
     ("sqlx", &["store"]),
     ("object_store", &["storage"]),
     ("axum", &["api", "server"]),
     ("hyper", &["server"]),
     ("tower_http", &["api"]),
     ("roaring", &["dv"]),
-    ("tokio", &["app", "cli", "commit", "server", "storage", "store", "tasks", "telemetry", "main"]),
-    ("moka", &["app", "plan", "validate", "storage"]),
+    ("tokio", &["app", "auth", "cli", "commit", "server", "storage", "store", "tasks", "telemetry", "main"]),
+    ("moka", &["app", "auth", "plan", "validate", "storage"]),
     ("clap", &["cli", "config", "main"]),
-    ("reqwest", &["verify"]),
+    ("reqwest", &["auth", "verify"]),
+    ("jsonwebtoken", &["auth"]),
+    ("argon2", &["auth"]),
+    ("aws_lc_rs", &["auth", "vending"]),
 ];
 
 #[test]
