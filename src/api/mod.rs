@@ -3,12 +3,14 @@
 mod authenticate;
 mod config;
 mod credentials;
+mod deletes;
 mod dropped;
 pub mod error;
 mod extract;
 mod functions;
 mod health;
 mod idempotency;
+mod leftover;
 mod management;
 mod model;
 mod namespaces;
@@ -16,6 +18,7 @@ mod oauth;
 mod path;
 mod plans;
 mod reports;
+mod shapes;
 mod tables;
 mod tasks;
 mod transactions;
@@ -89,12 +92,15 @@ fn routes() -> OpenApiRouter<App> {
         .routes(routes!(management::list_warehouses, management::create_warehouse))
         .routes(routes!(management::load_warehouse, management::update_warehouse, management::delete_warehouse))
         .routes(routes!(dropped::list_dropped_tables))
+        .routes(routes!(dropped::end_dropped_table))
         .routes(routes!(dropped::undrop_table))
         .routes(routes!(tasks::list_tasks))
         .routes(routes!(tasks::load_task))
+        .routes(routes!(tasks::retry_task))
         .routes(routes!(reports::list_reports))
         .routes(routes!(warnings::list_warnings))
         .routes(routes!(upgrade::check_upgrade))
+        .routes(routes!(deletes::describe_deletes))
         .routes(routes!(health::health))
         .routes(routes!(health::ready))
         .routes(routes!(health::metrics))
@@ -122,7 +128,8 @@ pub fn service(app: App) -> Service {
         .layer(TraceLayer::new_for_http().make_span_with(span).on_request(()).on_response(answered))
         .layer(PropagateRequestIdLayer::new(request_id))
         .layer(CatchPanicLayer::custom(panicked))
-        .layer(CompressionLayer::new().gzip(true));
+        .layer(CompressionLayer::new().gzip(true))
+        .layer(middleware::from_fn_with_state(app.clone(), leftover::drain));
     let once = middleware::from_fn_with_state(app.clone(), idempotency::guard);
     let who = middleware::from_fn_with_state(app.clone(), authenticate::guard);
     // The last layer is the first to see a request: who is calling is known before an answer is given again.

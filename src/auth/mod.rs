@@ -1,4 +1,4 @@
-//! Who is calling, what they may do, and what credentials they are vended.
+//! Who is calling, what they may do, and how secrets are kept.
 //!
 //! ```text
 //! Authorization: Bearer T -> Auth::principal -> known by its hash?  -> still valid, identity unchanged -> Principal
@@ -7,6 +7,7 @@
 //!                                            -> anything else          -> introspect::Introspection, google::Google
 //! ```
 
+mod access;
 mod authenticate;
 mod claims;
 mod client_secret;
@@ -19,14 +20,17 @@ mod introspect;
 mod issuer;
 mod jwt;
 mod principal;
+pub mod sealed;
 mod secret;
 mod signing;
 mod token;
 mod verdict;
 
+pub use access::Access;
 pub use authenticate::{Auth, SetupError};
 pub use error::{Error, GrantError};
 pub use principal::Principal;
-pub use secret::{SecretKey, SecretKeyError, write_private};
+pub use sealed::Sealer;
+pub use secret::{SecretKeyError, sealer, write_private};
 pub use signing::discard_keys;
 pub use token::{At, Client, Identities, Issued};

@@ -3,7 +3,8 @@
 use super::client_secret::Checker;
 use super::error::{Error, GrantError};
 use super::jwt::{self, Validity};
-use super::secret::{SecretKey, random};
+use super::sealed::Sealer;
+use super::secret::random;
 use super::signing::{self, SigningKeys};
 use super::verdict::{Stamp, Verdict};
 use super::{Principal, google_key};
@@ -80,9 +81,9 @@ pub struct Identities {
 }
 
 impl Identities {
-    pub(super) fn new(secret: SecretKey, config: &AuthConfig) -> Self {
+    pub(super) fn new(sealer: Sealer, config: &AuthConfig) -> Self {
         Self {
-            keys: SigningKeys::new(secret, config.token_lifetime_s),
+            keys: SigningKeys::new(sealer, config.token_lifetime_s),
             secrets: Checker::default(),
             known: Cache::builder().max_capacity(10_000).time_to_live(IDENTITY_TTL).build(),
             lifetime_s: config.token_lifetime_s,
