@@ -5,7 +5,7 @@ use super::error::Error;
 use super::google::Google;
 use super::introspect::Introspection;
 use super::issuer::Issuer;
-use super::secret::{SecretKey, SecretKeyError};
+use super::secret::{SecretKeyError, sealer};
 use super::token::{self, At, Identities};
 use super::verdict::Verdict;
 use super::{fetch, jwt};
@@ -65,7 +65,7 @@ impl Auth {
     pub async fn start(config: &AuthConfig, database_url: &str, db: &Db) -> Result<Self, SetupError> {
         let methods = if config.methods.is_empty() { vec![unsaid(db).await?] } else { config.methods.clone() };
         let identities = if methods.contains(&Method::Identities) {
-            Some(Identities::new(SecretKey::load(config, database_url)?, config))
+            Some(Identities::new(sealer(config, database_url)?, config))
         } else {
             None
         };

@@ -1,4 +1,4 @@
-//! Who is calling, what they may do, and what credentials they are vended.
+//! Who is calling, what they may do, and how secrets are kept.
 //!
 //! ```text
 //! Authorization: Bearer T -> Auth::principal -> known by its hash?  -> still valid, identity unchanged -> Principal
@@ -31,6 +31,6 @@ pub use authenticate::{Auth, SetupError};
 pub use error::{Error, GrantError};
 pub use principal::Principal;
 pub use sealed::Sealer;
-pub use secret::{SecretKey, SecretKeyError, write_private};
+pub use secret::{SecretKeyError, sealer, write_private};
 pub use signing::discard_keys;
 pub use token::{At, Client, Identities, Issued};

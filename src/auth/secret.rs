@@ -1,19 +1,15 @@
-//! The key under which secrets are encrypted before they are stored in the database.
+//! Where the keys are that secrets are sealed with.
 
+use super::sealed::Sealer;
 use crate::config::AuthConfig;
-use aws_lc_rs::aead::{AES_256_GCM, Aad, Nonce, RandomizedNonceKey};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use percent_encoding::percent_decode_str;
-use std::fmt;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Bytes of a key.
 const KEY_BYTES: usize = 32;
-
-/// Bytes of the nonce before what is encrypted.
-const NONCE_BYTES: usize = 12;
 
 /// Why there is no key.
 #[derive(Debug, thiserror::Error)]
@@ -40,62 +36,31 @@ pub enum SecretKeyError {
     Missing,
 }
 
-/// A key for AES-256-GCM.
-pub struct SecretKey(RandomizedNonceKey);
-
-impl fmt::Debug for SecretKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SecretKey(***)")
+/// What seals secrets under the keys that the settings name; else under the one beside the `SQLite` file, which is made
+/// if it is absent.
+pub fn sealer(config: &AuthConfig, database_url: &str) -> Result<Sealer, SecretKeyError> {
+    if let Some(keys) = &config.secret_key {
+        return parse(keys.reveal(), "secret-key");
     }
+    if let Some(path) = &config.secret_key_file {
+        return read(path);
+    }
+    let Some(path) = beside_sqlite(database_url) else { return Err(SecretKeyError::Missing) };
+    if !path.exists() {
+        make(&path).map_err(|source| SecretKeyError::File { path: path.clone(), source })?;
+    }
+    read(&path)
 }
 
-impl SecretKey {
-    /// The key that the settings name; else the one beside the `SQLite` file, which is made if it is absent.
-    pub fn load(config: &AuthConfig, database_url: &str) -> Result<Self, SecretKeyError> {
-        if let Some(key) = &config.secret_key {
-            return Self::parse(key.reveal(), "secret-key");
-        }
-        if let Some(path) = &config.secret_key_file {
-            return Self::read(path);
-        }
-        let Some(path) = beside_sqlite(database_url) else { return Err(SecretKeyError::Missing) };
-        if !path.exists() {
-            make(&path).map_err(|source| SecretKeyError::File { path: path.clone(), source })?;
-        }
-        Self::read(&path)
-    }
+fn read(path: &Path) -> Result<Sealer, SecretKeyError> {
+    let text = std::fs::read_to_string(path);
+    let text = text.map_err(|source| SecretKeyError::File { path: path.to_owned(), source })?;
+    parse(&text, &path.display().to_string())
+}
 
-    fn read(path: &Path) -> Result<Self, SecretKeyError> {
-        let text = std::fs::read_to_string(path);
-        let text = text.map_err(|source| SecretKeyError::File { path: path.to_owned(), source })?;
-        Self::parse(&text, &path.display().to_string())
-    }
-
-    fn parse(text: &str, place: &str) -> Result<Self, SecretKeyError> {
-        let malformed = || SecretKeyError::Malformed { place: place.to_owned() };
-        let bytes = STANDARD.decode(text.trim()).map_err(|_| malformed())?;
-        let bytes: [u8; KEY_BYTES] = bytes.try_into().map_err(|_| malformed())?;
-        Ok(Self(RandomizedNonceKey::new(&AES_256_GCM, &bytes).map_err(|_| malformed())?))
-    }
-
-    /// Encrypts. What is stored under one name cannot be passed off as what is stored under another.
-    pub fn seal(&self, name: &str, plain: &[u8]) -> Option<String> {
-        let mut bytes = plain.to_vec();
-        let nonce = self.0.seal_in_place_append_tag(Aad::from(name), &mut bytes).ok()?;
-        let mut sealed = nonce.as_ref().to_vec();
-        sealed.append(&mut bytes);
-        Some(STANDARD.encode(sealed))
-    }
-
-    /// Decrypts. `None` if it was encrypted under another key or another name, or was changed.
-    pub fn open(&self, name: &str, sealed: &str) -> Option<Vec<u8>> {
-        let sealed = STANDARD.decode(sealed).ok()?;
-        let (nonce, bytes) = sealed.split_at_checked(NONCE_BYTES)?;
-        let nonce = Nonce::try_assume_unique_for_key(nonce).ok()?;
-        let mut bytes = bytes.to_vec();
-        let plain = self.0.open_in_place(nonce, Aad::from(name), &mut bytes).ok()?;
-        Some(plain.to_vec())
-    }
+fn parse(text: &str, place: &str) -> Result<Sealer, SecretKeyError> {
+    let sealer = Sealer::new(text).ok().filter(Sealer::is_ready);
+    sealer.ok_or_else(|| SecretKeyError::Malformed { place: place.to_owned() })
 }
 
 /// Random bytes that nobody can guess.
@@ -153,23 +118,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sealed_opens_under_its_own_key_and_name_alone() {
-        let (one, other) = (STANDARD.encode([1; 32]), STANDARD.encode([2; 32]));
-        let load = |key: &str| SecretKey::load(&config(Some(key)), "postgres://h/d").unwrap();
-        let sealed = load(&one).seal("a", b"hush").unwrap();
-        assert_eq!(load(&one).open("a", &sealed).unwrap(), b"hush");
-        assert_ne!(load(&one).seal("a", b"hush").unwrap(), sealed);
-        assert_eq!(load(&one).open("b", &sealed), None);
-        assert_eq!(load(&other).open("a", &sealed), None);
-        for bad in ["", "AAAA", "not base64!", &sealed[..sealed.len() - 4]] {
-            assert_eq!(load(&one).open("a", bad), None, "{bad}");
-        }
-    }
-
-    #[test]
     fn a_key_has_32_bytes() {
         for bad in ["too short!", "AAAA", &STANDARD.encode([1; 31]), &STANDARD.encode([1; 33])] {
-            let error = SecretKey::load(&config(Some(bad)), "sqlite://x").unwrap_err();
+            let error = sealer(&config(Some(bad)), "sqlite://x").unwrap_err();
             assert!(matches!(error, SecretKeyError::Malformed { .. }), "{bad}: {error}");
             assert!(!error.to_string().contains(bad));
         }
@@ -179,8 +130,8 @@ mod tests {
     fn sqlite_has_its_key_beside_it_and_postgresql_none() {
         let folder = tempfile::tempdir().unwrap();
         let url = format!("sqlite://{}?mode=rwc", folder.path().join("g.db").display());
-        let sealed = SecretKey::load(&config(None), &url).unwrap().seal("a", b"x").unwrap();
-        assert_eq!(SecretKey::load(&config(None), &url).unwrap().open("a", &sealed).unwrap(), b"x");
+        let sealed = sealer(&config(None), &url).unwrap().seal("a", b"x").unwrap();
+        assert_eq!(sealer(&config(None), &url).unwrap().open("a", &sealed).unwrap(), b"x");
         let files: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
         assert_eq!(files, [folder.path().join("g.db.key")]);
         #[cfg(unix)]
@@ -188,7 +139,7 @@ mod tests {
             use std::os::unix::fs::PermissionsExt;
             assert_eq!(files[0].metadata().unwrap().permissions().mode() & 0o777, 0o600);
         }
-        let error = SecretKey::load(&config(None), "postgres://h/d").unwrap_err();
+        let error = sealer(&config(None), "postgres://h/d").unwrap_err();
         assert!(matches!(error, SecretKeyError::Missing));
     }
 }

@@ -1,7 +1,7 @@
 //! The keys that sign this catalog's tokens: shared by all servers of a database, encrypted there, and renewed.
 
 use super::error::Error;
-use super::secret::SecretKey;
+use super::sealed::Sealer;
 use crate::store::{Db, signing_keys};
 use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair};
 use jsonwebtoken::jwk::{Jwk, JwkSet, PublicKeyUse, ThumbprintHash};
@@ -27,7 +27,7 @@ const ASKED_EVERY_MS: i64 = 1000;
 
 /// The keys as this server knows them.
 pub(super) struct SigningKeys {
-    secret: SecretKey,
+    sealer: Sealer,
     token_lifetime_ms: i64,
     known: Mutex<Known>,
 }
@@ -55,8 +55,8 @@ impl fmt::Debug for SigningKeys {
 }
 
 impl SigningKeys {
-    pub(super) fn new(secret: SecretKey, token_lifetime_s: u32) -> Self {
-        Self { secret, token_lifetime_ms: i64::from(token_lifetime_s) * 1000, known: Mutex::default() }
+    pub(super) fn new(sealer: Sealer, token_lifetime_s: u32) -> Self {
+        Self { sealer, token_lifetime_ms: i64::from(token_lifetime_s) * 1000, known: Mutex::default() }
     }
 
     /// The key to sign with now. It is made if there is none, or the newest has signed long enough.
@@ -102,7 +102,8 @@ impl SigningKeys {
     /// A key that does not open was made under another secret key. Nothing is signed with it, and nothing that it
     /// signed is believed: whoever can write into the database must not be able to make tokens.
     fn open(&self, row: &signing_keys::SigningKey) -> Option<Key> {
-        let key = self.secret.open(&row.id, &row.private_key).and_then(|pkcs8| Key::new(&pkcs8, row.created_ms).ok());
+        let pkcs8 = self.sealer.open(&context(&row.id), &row.private_key).ok();
+        let key = pkcs8.and_then(|pkcs8| Key::new(&pkcs8, row.created_ms).ok());
         if key.is_none() {
             tracing::warn!(key = row.id, "a signing key cannot be decrypted: was it made under another secret-key?");
         }
@@ -114,7 +115,10 @@ impl SigningKeys {
         let pair = pair.map_err(|_| Error::Keys("no key could be generated"))?;
         let pkcs8 = pair.to_pkcs8v1().map_err(|_| Error::Keys("no key could be written"))?;
         let key = Key::new(pkcs8.as_ref(), now_ms)?;
-        let sealed = self.secret.seal(&key.id, pkcs8.as_ref()).ok_or(Error::Keys("no key could be encrypted"))?;
+        let sealed = self
+            .sealer
+            .seal(&context(&key.id), pkcs8.as_ref())
+            .map_err(|_| Error::Keys("no key could be encrypted"))?;
         let mut tx = db.begin().await?;
         let row = signing_keys::SigningKey { id: key.id.clone(), private_key: sealed, created_ms: now_ms };
         signing_keys::create(&mut tx, &row).await?;
@@ -123,6 +127,11 @@ impl SigningKeys {
         tracing::info!(key = key.id, "a new key signs tokens");
         Ok(key)
     }
+}
+
+/// What a key is sealed for.
+fn context(id: &str) -> String {
+    format!("signing-key:{id}")
 }
 
 impl Key {

@@ -3,7 +3,8 @@
 use super::client_secret::Checker;
 use super::error::{Error, GrantError};
 use super::jwt::{self, Validity};
-use super::secret::{SecretKey, random};
+use super::sealed::Sealer;
+use super::secret::random;
 use super::signing::{self, SigningKeys};
 use super::verdict::{Stamp, Verdict};
 use super::{Principal, google_key};
@@ -28,6 +29,10 @@ const IDENTITY_TTL: Duration = Duration::from_secs(3);
 
 /// Longest life that an assertion may have: Google's own limit.
 const ASSERTION_S: i64 = 3600;
+
+/// Google's libraries for Java and Python write this into their assertions, whatever the key file's `token_uri` says. It
+/// does no harm: the key is one that this catalog made, and no other server takes what it signs.
+const GOOGLES_AUDIENCE: &str = "https://oauth2.googleapis.com/token";
 
 /// The database and the time of a request.
 #[derive(Debug, Clone, Copy)]
@@ -80,9 +85,9 @@ pub struct Identities {
 }
 
 impl Identities {
-    pub(super) fn new(secret: SecretKey, config: &AuthConfig) -> Self {
+    pub(super) fn new(sealer: Sealer, config: &AuthConfig) -> Self {
         Self {
-            keys: SigningKeys::new(secret, config.token_lifetime_s),
+            keys: SigningKeys::new(sealer, config.token_lifetime_s),
             secrets: Checker::default(),
             known: Cache::builder().max_capacity(10_000).time_to_live(IDENTITY_TTL).build(),
             lifetime_s: config.token_lifetime_s,
@@ -139,8 +144,8 @@ impl Identities {
         let public = serde_json::from_str::<Jwk>(&key.jwk).ok().and_then(|jwk| DecodingKey::from_jwk(&jwk).ok());
         let public = public.ok_or(GrantError::Failed(Error::Keys("a public key in the database is none")))?;
         let email = google_key::email_of(name);
-        let audience = std::slice::from_ref(&key.token_uri);
-        let claims = jwt::verify(assertion, &public, Algorithm::RS256, &email, audience)?;
+        let audience = [key.token_uri.clone(), GOOGLES_AUDIENCE.to_owned()];
+        let claims = jwt::verify(assertion, &public, Algorithm::RS256, &email, &audience)?;
         let validity = Validity::of(&claims)?;
         validity.check(at.now_ms, self.skew_s)?;
         if validity.until_s > at.now_ms / 1000 + ASSERTION_S + i64::from(self.skew_s) {

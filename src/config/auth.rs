@@ -44,7 +44,8 @@ pub struct AuthSettings {
     /// Base URL of the server as clients see it [default: the listen address]
     #[arg(long, env = "GUILLEMOT_PUBLIC_URL", global = true)]
     pub public_url: Option<String>,
-    /// 32 bytes in base64 under which secrets in the database are encrypted; the same on every server of a database
+    /// 32 bytes in base64 under which secrets in the database are encrypted; the same on every server of a database.
+    /// Several, with commas between them: the first encrypts, all decrypt
     #[arg(long, env = "GUILLEMOT_SECRET_KEY", global = true, hide_env_values = true)]
     pub secret_key: Option<Secret>,
     /// A file that holds them [default: beside an `SQLite` file, made if absent; none with `PostgreSQL`]

@@ -46,14 +46,14 @@ def tools():
     return _venv("tools")
 
 
-def schemathesis():
-    """A virtual environment with schemathesis; returns its folder."""
-    return _venv("schemathesis")
-
-
 def oidc():
     """A virtual environment with an OpenID provider; returns its folder."""
     return _venv("oidc")
+
+
+def schemathesis():
+    """A virtual environment with schemathesis; returns its folder."""
+    return _venv("schemathesis")
 
 
 def iceberg_js():

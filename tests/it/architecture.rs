@@ -67,6 +67,7 @@ const MAY_USE: [(&str, &[&str]); 22] = [
 
 /// Crate, and the modules that may name it.
 const CRATES: [(&str, &[&str]); 13] = [
+    ("aws_lc_rs", &["auth", "vending"]),
     ("sqlx", &["store"]),
     ("object_store", &["storage"]),
     ("axum", &["api", "server"]),
@@ -79,7 +80,6 @@ const CRATES: [(&str, &[&str]); 13] = [
     ("reqwest", &["auth", "verify"]),
     ("jsonwebtoken", &["auth"]),
     ("argon2", &["auth"]),
-    ("aws_lc_rs", &["auth", "vending"]),
 ];
 
 #[test]

@@ -280,6 +280,9 @@ async fn an_assertion_of_a_key_file_buys_a_token(server: Server) {
     assert_eq!(file["token_uri"], TOKEN_URI);
     let given = present(&server, &assertion(&server, &file, &json!({}))).await.expect(200);
     server.knock(given["access_token"].as_str().unwrap()).await.expect(200);
+    // What Google's own libraries write, whatever the file says.
+    let googles = json!({"aud": "https://oauth2.googleapis.com/token"});
+    present(&server, &assertion(&server, &file, &googles)).await.expect(200);
     // Another key: the old one is worth nothing.
     let wanted = Wanted::GoogleKey { token_uri: TOKEN_URI };
     let made = identity::rotate(&server.app.db, &server.app.clock, "beam", wanted).await.unwrap();
@@ -296,7 +299,7 @@ async fn assertions_that_are_not_quite_right_buy_nothing(server: Server) {
     server.identity("secretive").await;
     let now_s = server.app.clock.now_ms() / 1000;
     for change in [
-        json!({"aud": "https://oauth2.googleapis.com/token"}),
+        json!({"aud": "https://other.example/token"}),
         json!({"aud": null}),
         json!({"iss": other["client_email"]}),
         json!({"iss": "nobody@guillemot"}),
