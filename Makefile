@@ -28,7 +28,7 @@ fmt: ## format Rust and Python
 bench: ## load on loadTable, commit and create, with the floor beside it
 	$(ENV) -- cargo run --release --example bench
 
-engines: ## PyIceberg, DuckDB and Spark against a debug build, each test named and timed
+engines: ## PyIceberg, DuckDB, Spark and Sail against a debug build, each test named and timed
 	$(ENV) --spark -- $(STEPS) engines
 
 compat: ## Iceberg's own catalog tests and tests of its Java client, against a debug build

@@ -22,6 +22,7 @@ mod swap;
 mod transaction;
 mod undrop;
 mod unregister;
+mod validated;
 mod verdict;
 mod view;
 mod warehouse;

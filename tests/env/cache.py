@@ -72,8 +72,8 @@ def spark():
 
 
 def sail():
-    """A virtual environment with Sail; returns its folder."""
-    return _venv("sail")
+    """A Python with Sail and its client."""
+    return _venv("sail") / "bin" / "python"
 
 
 def _venv(name):

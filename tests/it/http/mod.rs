@@ -15,6 +15,7 @@ mod paths;
 mod plans;
 mod purge;
 mod reports;
+mod rules;
 mod shadow;
 mod tables;
 mod tasks;
