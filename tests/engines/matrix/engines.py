@@ -81,7 +81,7 @@ OPENS = [
 ]
 
 ENGINES = [
-    Engine("flink", "Flink 2.0.1, Iceberg 1.11.0", **maven("flink", "FlinkEngine", arguments=OPENS)),
+    Engine("flink", "Flink 2.0.0, Iceberg 1.11.0", **maven("flink", "FlinkEngine", arguments=OPENS)),
     Engine("iceberg-go", "iceberg-go 0.7.0", run=lambda: [go()], fetch=go),
     Engine("iceberg-rust", "iceberg-rust 0.10.1", run=lambda: [cargo()], fetch=cargo),
 ]

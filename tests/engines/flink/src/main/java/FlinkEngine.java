@@ -6,7 +6,6 @@ import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.table.api.EnvironmentSettings;
 import org.apache.flink.table.api.TableEnvironment;
 import org.apache.flink.table.api.TableResult;
-import org.apache.flink.table.api.bridge.java.StreamTableEnvironment;
 import org.apache.flink.types.Row;
 import org.apache.flink.util.CloseableIterator;
 import org.apache.iceberg.ManageSnapshots;
@@ -30,11 +29,12 @@ public final class FlinkEngine {
   public static void main(String[] args) {
     Claims.step("config", () -> {
       batch = TableEnvironment.create(EnvironmentSettings.inBatchMode());
-      // An explicit checkpoint, so that a streaming job commits while it runs, too.
-      Configuration conf = new Configuration();
-      conf.setString("execution.checkpointing.interval", "500ms");
-      conf.setString("parallelism.default", "1");
-      stream = StreamTableEnvironment.create(StreamExecutionEnvironment.getExecutionEnvironment(conf));
+      Configuration streaming = new Configuration();
+      streaming.setString("execution.checkpointing.interval", "500ms"); // a commit every time
+      streaming.setString("restart-strategy.type", "none"); // or a job that cannot run is tried for ever
+      stream = TableEnvironment.create(
+          EnvironmentSettings.newInstance().inStreamingMode().withConfiguration(streaming).build());
+      stream.getConfig().set("parallelism.default", "1");
       batch.getConfig().set("parallelism.default", "1");
       batch.getConfig().set("table.dml-sync", "true");
       stream.getConfig().set("table.dml-sync", "true");
@@ -54,7 +54,7 @@ public final class FlinkEngine {
     });
     Claims.step("create", () -> {
       batch.executeSql("CREATE TABLE t (id BIGINT, city STRING) WITH ('format-version'='3')");
-      return Claims.proof("flink.t", "\"version\":3,\"rows\":0");
+      return Claims.proof("flink.t", "\"version\":3");
     });
     Claims.step("insert", () -> {
       batch.executeSql("INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c')");
@@ -64,7 +64,7 @@ public final class FlinkEngine {
     });
     Claims.absent("delete", () -> done("DELETE FROM t WHERE id = 1"));
     Claims.absent("update", () -> done("UPDATE t SET city = 'x' WHERE id = 2"));
-    Claims.absent("merge", () -> done("MERGE INTO t USING t AS s ON t.id = s.id WHEN MATCHED THEN DELETE"));
+    Claims.absent("merge", () -> done("MERGE INTO t USING t AS s ON t.id = s.id WHEN MATCHED THEN UPDATE SET city = 'm'"));
     Claims.step("equality", () -> {
       keyed("k3", 3);
       changes("k3");
@@ -113,19 +113,22 @@ public final class FlinkEngine {
       return now("copied", "\"rows\":5,\"version\":3");
     });
     Claims.step("names", () -> {
-      batch.executeSql("ALTER TABLE copied RENAME TO moved");
-      Claims.same(rows("SELECT count(*) FROM moved"), List.of("+I[5]"));
+      batch.executeSql("CREATE TABLE moving (id BIGINT) WITH ('format-version'='3')");
+      batch.executeSql("ALTER TABLE moving RENAME TO moved");
+      Claims.same(rows("SELECT count(*) FROM moved"), List.of("+I[0]"));
       batch.executeSql("DROP TABLE moved");
       Claims.same(rows("SHOW TABLES").contains("+I[moved]"), false);
       return null;
     });
+    Claims.absent("maintenance", () -> compacted("t"));
     Claims.step("maintenance", () -> {
-      Table table = load("t");
-      Actions.forTable(StreamExecutionEnvironment.getExecutionEnvironment(), table)
-          .rewriteDataFiles().maxParallelism(1).execute();
-      table.refresh();
+      batch.executeSql("CREATE TABLE worn (id BIGINT) WITH ('format-version'='2')");
+      batch.executeSql("INSERT INTO worn VALUES (1)");
+      batch.executeSql("INSERT INTO worn VALUES (2)");
+      compacted("worn");
+      Table table = load("worn");
       table.expireSnapshots().expireOlderThan(System.currentTimeMillis()).retainLast(1).commit();
-      return now("t", "\"rows\":5");
+      return now("worn", "\"rows\":2");
     });
     Claims.step("metadata", () -> {
       Claims.same(rows("SELECT count(*) > 0 FROM `t$snapshots`"), List.of("+I[true]"));
@@ -174,6 +177,12 @@ public final class FlinkEngine {
   private static void changes(String name) {
     stream.executeSql("INSERT INTO " + name + " VALUES (1, 'a'), (2, 'b'), (2, 'b2'), (3, 'c')");
     stream.executeSql("INSERT INTO " + name + " VALUES (1, 'a2')");
+  }
+
+  private static String compacted(String name) throws Exception {
+    Actions.forTable(StreamExecutionEnvironment.getExecutionEnvironment(), load(name))
+        .rewriteDataFiles().maxParallelism(1).execute();
+    return null;
   }
 
   private static String done(String sql) throws Exception {
