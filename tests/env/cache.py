@@ -47,9 +47,9 @@ def tools():
 
 def spark():
     """Spark and the Iceberg jars."""
-    venv = venv("spark")
+    python = venv("spark") / "bin" / "python"
     key = "\n".join((ICEBERG_RUNTIME, ICEBERG_GCP_BUNDLE, ICEBERG_RUNTIME_WHEEL, GCP_POM.read_text()))
-    return Spark(venv / "bin" / "python", _once("jars", key, _fetch_jars))
+    return Spark(python, _once("jars", key, _fetch_jars))
 
 
 def venv(name):
@@ -116,6 +116,8 @@ def run(*argv, variables=None):
     """Runs a registry's client or a build; SystemExit with its words when it fails."""
     argv = [str(a) for a in argv]
     env = os.environ | (variables or {})
-    done = subprocess.run(argv, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    done = subprocess.run(
+        argv, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(argv)}\n{done.stdout}\nfailed with code {done.returncode}")

@@ -1,14 +1,11 @@
 """The engines of the matrix: where each lies, what fetches it, and what runs it."""
 
-import os
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from env import cache
 
 FOLDER = cache.PROJECT / "tests" / "engines"
-# Where Java 25 is looked for, beside the variable JAVA25_HOME.
-JAVA25 = ("/usr/lib/jvm/temurin-25-jdk-amd64", "/usr/lib/jvm/java-25-openjdk-amd64")
 
 
 @dataclass(frozen=True)
@@ -17,16 +14,10 @@ class Engine:
 
     name: str
     version: str
-    run: callable
+    run: Callable
     # Puts what the engine needs into a client's own cache; raises SystemExit with the client's words.
-    fetch: callable = lambda: None
+    fetch: Callable = lambda: None
     storage: str = "gcs"
-    variables: dict = field(default_factory=dict)
-
-    @property
-    def folder(self):
-        """Its program and its pins."""
-        return FOLDER / self.name
 
 
 def python(venv, script):
@@ -34,38 +25,36 @@ def python(venv, script):
     return {"run": lambda: [cache.venv(venv) / "bin" / "python", FOLDER / script], "fetch": lambda: cache.venv(venv)}
 
 
-def maven(folder, main, java_home=None, arguments=()):
-    """A Maven project whose class path is written once and run with plain `java`."""
+def maven(folder, main, arguments=()):
+    """A Maven project, built with its class path beside it and run with plain `java`."""
+    target = cache.folder() / "engines" / folder
 
     def build():
-        target = cache.folder() / "engines" / folder
         target.mkdir(parents=True, exist_ok=True)
-        argv = ["mvn", "-B", "-q", "-f", FOLDER / folder / "pom.xml", f"-DbuildDirectory={target}", "package"]
-        cache.run(*argv, variables={"JAVA_HOME": java_home()} if java_home else {})
-        return target
+        cache.run("mvn", "-B", "-q", "-f", FOLDER / folder / "pom.xml", f"-DbuildDirectory={target}", "package")
 
-    def command():
-        target = cache.folder() / "engines" / folder
-        java = Path(java_home()) / "bin" / "java" if java_home else "java"
-        return [java, "-Xmx2g", *arguments, "-cp", f"{target}/classes:{target}/lib/*", main]
-
-    return {"run": command, "fetch": build}
+    return {
+        "run": lambda: ["java", "-Xmx2g", *arguments, "-cp", f"{target}/classes:{target}/lib/*", main],
+        "fetch": build,
+    }
 
 
-def java25():
-    """The home of a Java 25, or SystemExit."""
-    for home in (os.environ.get("JAVA25_HOME"), *JAVA25):
-        if home and Path(home).exists():
-            return home
-    raise SystemExit("no Java 25: set JAVA25_HOME")
+def spark4():
+    """The jars of Spark 4."""
+    cache.venv("spark4")
+    jars = cache.folder() / "engines" / "spark4"
+    pom = FOLDER / "spark" / "pom.xml"
+    cache.run("mvn", "-B", "-q", "-f", pom, "dependency:copy-dependencies", f"-DoutputDirectory={jars}")
+    return jars
 
 
-def cargo():
-    """The iceberg-rust program, built outside the server's package."""
-    target = cache.folder() / "engines" / "iceberg-rust"
-    manifest = FOLDER / "iceberg-rust" / "Cargo.toml"
-    cache.run("cargo", "build", "--locked", "--manifest-path", manifest, "--target-dir", target)
-    return target / "debug" / "iceberg-rust-engine"
+def spark(python_of, jars_of):
+    """The Spark program on one version of Spark."""
+    script = FOLDER / "spark" / "spark_engine.py"
+    return {
+        "run": lambda: ["env", f"SPARK_JARS={jars_of()}", python_of(), script],
+        "fetch": lambda: (python_of(), jars_of()),
+    }
 
 
 def go():
@@ -83,5 +72,18 @@ OPENS = [
 ENGINES = [
     Engine("flink", "Flink 2.0.0, Iceberg 1.11.0", **maven("flink", "FlinkEngine", arguments=OPENS)),
     Engine("iceberg-go", "iceberg-go 0.7.0", run=lambda: [go()], fetch=go),
-    Engine("iceberg-rust", "iceberg-rust 0.10.1", run=lambda: [cargo()], fetch=cargo),
+    Engine(
+        "spark-3.5",
+        "Spark 3.5.8, Iceberg 1.10.1",
+        **spark(lambda: cache.spark().python, lambda: cache.spark().jars),
+    ),
+    Engine(
+        "spark-4.0",
+        "Spark 4.0.1, Iceberg 1.11.0",
+        **spark(lambda: cache.venv("spark4") / "bin" / "python", spark4),
+    ),
+    Engine("polars", "Polars 2.1.0", **python("readers", "readers/polars_engine.py")),
+    Engine("daft", "Daft 0.7.26", storage="folder", **python("readers", "readers/daft_engine.py")),
+    Engine("chdb", "chDB 4.4.0", **python("readers", "readers/chdb_engine.py")),
+    Engine("sail", "Sail 0.7.2", **python("readers", "readers/sail_engine.py")),
 ]

@@ -62,7 +62,9 @@ def counts(engines, cells):
 
 def messages(lines):
     """Everything that is not a plain pass, in the engine's own words."""
-    said = [line for line in lines if line["message"] and not (line["step"].startswith(COUNT) and line["result"] == "pass")]
+    said = [
+        line for line in lines if line["message"] and not (line["step"].startswith(COUNT) and line["result"] == "pass")
+    ]
     return "\n".join(f"- {e['engine']}, {e['step']}, {MARKS[e['result']]}: {cell(e['message'])}" for e in said)
 
 

@@ -47,10 +47,25 @@ class Reader:
 
     def verify(self, name):
         """What `guillemot verify` has against a table, or None."""
-        argv = [guillemot.binary(), "verify", "--uri", self.lake.uri, "--catalog-warehouse", self.lake.warehouse, "--name", name]
+        argv = [
+            guillemot.binary(),
+            "verify",
+            "--uri",
+            self.lake.uri,
+            "--catalog-warehouse",
+            self.lake.warehouse,
+            "--name",
+            name,
+        ]
         variables = os.environ | ({"GUILLEMOT_GCS_ENDPOINT": self.lake.gcs} if self.lake.gcs else {})
-        done = subprocess.run(list(map(str, argv)), env=variables, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
-        return None if done.returncode == 0 else f"verify {name}: {done.stdout.strip()[-600:]} {done.stderr.strip()[-300:]}"
+        done = subprocess.run(
+            list(map(str, argv)), env=variables, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120
+        )
+        return (
+            None
+            if done.returncode == 0
+            else f"verify {name}: {done.stdout.strip()[-600:]} {done.stderr.strip()[-300:]}"
+        )
 
 
 def delete_files(table, snapshot):
@@ -66,4 +81,3 @@ def delete_files(table, snapshot):
             else:
                 kinds.append("PUFFIN" if str(file.file_format.value).upper() == "PUFFIN" else "POSITION")
     return kinds
-

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from env import fixtures, gcs, guillemot, process, xml_proxy
-from env.rest import Refused, Rest
+from env.cache import PROJECT
+from env.rest import Rest
 
 from . import steps
 from .proof import Reader
@@ -38,7 +39,9 @@ def run(engine):
     except SystemExit as refused:
         return finished(engine, [{"step": "config", "result": "unserved", "message": first_error(str(refused))}])
     with contextlib.ExitStack() as running:
-        folder = Path(running.enter_context(tempfile.TemporaryDirectory(prefix=f"{process.SCRATCH_PREFIX}{os.getpid()}-")))
+        folder = Path(
+            running.enter_context(tempfile.TemporaryDirectory(prefix=f"{process.SCRATCH_PREFIX}{os.getpid()}-"))
+        )
         lake = running.enter_context(started(engine, folder))
         if lake.gcs:
             put_histories(lake)
@@ -69,16 +72,18 @@ def put_histories(lake):
     """Registers the tables that every reader counts, in the namespace `history`."""
     catalog = Rest(lake.uri, lake.warehouse)
     catalog.ensure_namespace(["history"])
+    store = gcs.Gcs(lake.gcs)
     for name in steps.HISTORIES:
         table = fixtures.table(name)
-        table.upload(gcs.Gcs(lake.gcs))
+        table.upload(store)
+        fixtures.upload(store, PROJECT / "tests" / "data" / "histories" / name, table.location)
         catalog.register(["history"], name, table.current)
 
 
 def claimed(engine, lake, folder):
     """Runs the engine's program; its lines, and the names of the tables that it left."""
     claims, log = folder / "claims.jsonl", folder / "engine.log"
-    variables = os.environ | engine.variables | {
+    variables = os.environ | {
         "CATALOG_URI": lake.uri,
         "CATALOG_WAREHOUSE": lake.warehouse,
         "WAREHOUSE_LOCATION": lake.location,
@@ -158,6 +163,3 @@ def first_error(text, most=300):
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     telling = next((line for line in lines if "ERROR" in line), " ".join(lines))
     return telling[:most]
-
-
-__all__ = ["Refused", "run"]
