@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 ENV := python3 tests/env/run.py
 STEPS := python3 tests/env/steps.py
-.PHONY: help run test test-fast lint fmt bench engines matrix engines-page compat spark fuzz-smoke docs verdicts deny
+.PHONY: help run test test-fast lint fmt bench engines compat spark fuzz-smoke docs verdicts deny schemathesis matrix engines-page
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | column -t -s "$$(printf '\t')"
@@ -21,8 +21,9 @@ lint: ## formatting, clippy, rustdoc, Python, Dockerfile, dependencies
 
 fmt: ## format Rust and Python
 	cargo fmt
-	$(ENV) --no-services -- ruff format tests examples
-	$(ENV) --no-services -- ruff check --fix tests examples
+	cargo fmt --manifest-path fuzz/Cargo.toml
+	$(ENV) --no-services -- ruff format tests examples fuzz
+	$(ENV) --no-services -- ruff check --fix tests examples fuzz
 
 bench: ## load on loadTable, commit and create, with the floor beside it
 	$(ENV) -- cargo run --release --example bench
@@ -40,6 +41,9 @@ engines-page: ## docs/engines.md from the kept results of the matrix
 compat: ## Iceberg's own catalog tests and tests of its Java client, against a debug build
 	$(ENV) -- $(STEPS) compat
 
+schemathesis: ## what is made of our OpenAPI document, for 15 minutes: half on SQLite, half on Postgres
+	$(ENV) -- $(STEPS) schemathesis
+
 spark: ## the Spark seed against a running server: URI=http://127.0.0.1:8181/iceberg WAREHOUSE=default
 	examples/spark-seed/run $(if $(URI),--uri $(URI)) $(if $(WAREHOUSE),--warehouse $(WAREHOUSE))
 
@@ -47,7 +51,8 @@ verdicts: ## every corrupt commit and every real table of tests/data/fixtures, o
 	cargo build --locked
 	$(ENV) -- python tests/verdicts/verdicts.py
 
-fuzz-smoke: ## the unit tests, their property tests with 80 times the cases
+fuzz-smoke: ## each fuzz target for FUZZ_SECONDS (60), then the property tests with 80 times the cases
+	python3 fuzz/run.py
 	PROPTEST_CASES=20000 cargo test --locked --lib
 
 docs: ## the API documentation, in target/doc

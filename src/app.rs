@@ -2,9 +2,11 @@
 
 mod journal;
 mod policy;
+mod turns;
 
 pub use journal::{Agent, Journal, Use};
 pub use policy::FormatVersions;
+pub use turns::{Turn, Turns};
 
 use crate::clock::{Clock, Ids};
 use crate::config::{Config, RegisterCheck, RulesMode};
@@ -20,7 +22,7 @@ use std::future::Future;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{Mutex, Notify, OwnedMutexGuard};
+use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
 
 /// How long a replica may not notice that another one changed a warehouse.
@@ -65,8 +67,10 @@ pub struct Parts {
     pub tasks: TaskTracker,
     /// Warehouses by name, as last read.
     pub warehouses: WarehouseCache,
-    /// Idempotency keys of requests that run on this server.
-    pub keys: KeysInUse,
+    /// Idempotency keys of requests that run on this server: a second one finds the first one's answer.
+    pub keys: Turns,
+    /// Tables and views that commits on this server are changing.
+    pub changing: Turns,
     /// Notes that wait to be written.
     pub journal: Journal,
     /// Rung when background work was queued here, so that it need not wait for the next look.
@@ -110,25 +114,6 @@ pub struct WarehouseCache(Cache<String, Arc<Warehouse>>);
 impl Default for WarehouseCache {
     fn default() -> Self {
         Self(Cache::builder().max_capacity(10_000).time_to_live(WAREHOUSE_TTL).build())
-    }
-}
-
-/// Makes requests with one idempotency key wait for each other on this server, so that the second one finds the first
-/// one's answer. That spares work; that nothing is done twice is the database's part.
-#[derive(Debug)]
-pub struct KeysInUse(Cache<String, Arc<Mutex<()>>>);
-
-impl Default for KeysInUse {
-    fn default() -> Self {
-        Self(Cache::builder().max_capacity(10_000).time_to_idle(Duration::from_mins(10)).build())
-    }
-}
-
-impl KeysInUse {
-    /// Waits until no other request here has this key. The turn ends when the guard is dropped.
-    pub async fn turn(&self, key: &str) -> OwnedMutexGuard<()> {
-        let lock = self.0.get_with_by_ref(key, async { Arc::default() }).await;
-        lock.lock_owned().await
     }
 }
 

@@ -1,7 +1,7 @@
 //! Tables that were dropped and can be brought back, under `/management/v1`.
 
 use super::error::{Error, IcebergErrorResponse};
-use super::extract::{Body, ManagedWarehouse, Query, page_token};
+use super::extract::{Body, DroppedPath, ManagedWarehouse, Query};
 use super::model::TableIdentifier;
 use crate::app::App;
 use crate::commit::{self, Which};
@@ -9,6 +9,7 @@ use crate::spec::TableIdent;
 use crate::store::dropped::{self, Dropped};
 use axum::Json;
 use axum::extract::State;
+use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -99,8 +100,8 @@ pub(super) async fn list_dropped_tables(
 ) -> Result<Json<ListDroppedTablesResponse>, Error> {
     let listing = dropped::list(&app.db, &warehouse.row.id, &query.bounded_page()?).await?;
     Ok(Json(ListDroppedTablesResponse {
+        next_page_token: query.next_page_token(&listing),
         tables: listing.items.into_iter().map(DroppedTable::from).collect(),
-        next_page_token: listing.next.as_deref().map(page_token),
     }))
 }
 
@@ -131,6 +132,32 @@ pub(super) async fn undrop_table(
     app.finish(async move {
         let row = commit::undrop(&at, &warehouse, &which, request.destination.as_ref()).await?;
         Ok(Json(UndropTableResponse { identifier: row.ident.into(), metadata_location: row.metadata_location }))
+    })
+    .await
+}
+
+/// Ends the time of a table that was dropped: it cannot be brought back any more. Its files are deleted if that was
+/// asked for when it was dropped, or is now.
+#[utoipa::path(
+    delete, path = "/management/v1/warehouses/{warehouse}/dropped/{id}", operation_id = "endDroppedTable",
+    tag = "management",
+    params(
+        ("warehouse" = String, Path), ("id" = String, Path),
+        ("purgeRequested" = Option<bool>, Query, description = "whether its files are deleted")
+    ),
+    responses((status = 204), (status = 400, body = IcebergErrorResponse), (status = 404, body = IcebergErrorResponse))
+)]
+pub(super) async fn end_dropped_table(
+    State(app): State<App>,
+    ManagedWarehouse(warehouse): ManagedWarehouse,
+    DroppedPath(id): DroppedPath,
+    query: Query,
+) -> Result<StatusCode, Error> {
+    let purge = query.flag("purgeRequested")?;
+    let at = app.clone();
+    app.finish(async move {
+        commit::end_dropped(&at, &warehouse, &id, purge).await?;
+        Ok(StatusCode::NO_CONTENT)
     })
     .await
 }

@@ -134,6 +134,7 @@ impl Error {
 fn use_case(error: &commit::Error) -> Wire {
     use commit::Error as E;
     match error {
+        E::Refused(report) if report.stale => COMMIT_FAILED,
         E::Spec(spec::Error::Invalid(_)) | E::Invalid(_) | E::Refused(_) => BAD_REQUEST,
         E::Spec(spec::Error::IllegalArgument(_)) => (StatusCode::BAD_REQUEST, "IllegalArgumentException"),
         E::Spec(spec::Error::Conflict(_)) | E::Contention { .. } => COMMIT_FAILED,

@@ -77,7 +77,6 @@ pub(super) async fn guard(State(app): State<App>, request: Request, next: Next) 
         return Ok(next.run(request).await);
     }
     let (parts, body) = request.into_parts();
-    // Before anything is refused, or the connection would be closed on a client that is still sending.
     let Body(content) = read_body(body, app.config.max_body_bytes).await?;
     let key = Key { id: key_of(&parts.headers)?, request: fingerprint(&parts, &content) };
     let request = Request::from_parts(parts, body::Body::from(content));

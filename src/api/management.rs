@@ -1,7 +1,7 @@
 //! Management of warehouses, under `/management/v1`.
 
 use super::error::{Error, IcebergErrorResponse};
-use super::extract::{Body, Query, WarehousePath, page_token};
+use super::extract::{Body, Query, WarehousePath};
 use crate::app::{App, WarehouseSettings};
 use crate::commit::{self, NewWarehouse, WarehouseChange};
 use crate::store::warehouses::{self, Status};
@@ -89,8 +89,8 @@ pub(super) async fn list_warehouses(
 ) -> Result<Json<ListWarehousesResponse>, Error> {
     let listing = warehouses::list(&app.db, &query.page()?).await?;
     Ok(Json(ListWarehousesResponse {
+        next_page_token: query.next_page_token(&listing),
         warehouses: listing.items.into_iter().map(WarehouseModel::from).collect(),
-        next_page_token: listing.next.as_deref().map(page_token),
     }))
 }
 

@@ -2,12 +2,14 @@
 
 mod config;
 mod credentials;
+mod deletes;
 mod dropped;
 pub mod error;
 mod extract;
 mod functions;
 mod health;
 mod idempotency;
+mod leftover;
 mod management;
 mod model;
 mod namespaces;
@@ -15,6 +17,7 @@ mod oauth;
 mod path;
 mod plans;
 mod reports;
+mod shapes;
 mod tables;
 mod tasks;
 mod transactions;
@@ -87,12 +90,15 @@ fn routes() -> OpenApiRouter<App> {
         .routes(routes!(management::list_warehouses, management::create_warehouse))
         .routes(routes!(management::load_warehouse, management::update_warehouse, management::delete_warehouse))
         .routes(routes!(dropped::list_dropped_tables))
+        .routes(routes!(dropped::end_dropped_table))
         .routes(routes!(dropped::undrop_table))
         .routes(routes!(tasks::list_tasks))
         .routes(routes!(tasks::load_task))
+        .routes(routes!(tasks::retry_task))
         .routes(routes!(reports::list_reports))
         .routes(routes!(warnings::list_warnings))
         .routes(routes!(upgrade::check_upgrade))
+        .routes(routes!(deletes::describe_deletes))
         .routes(routes!(health::health))
         .routes(routes!(health::ready))
         .routes(routes!(health::metrics))
@@ -120,7 +126,8 @@ pub fn service(app: App) -> Service {
         .layer(TraceLayer::new_for_http().make_span_with(span).on_request(()).on_response(answered))
         .layer(PropagateRequestIdLayer::new(request_id))
         .layer(CatchPanicLayer::custom(panicked))
-        .layer(CompressionLayer::new().gzip(true));
+        .layer(CompressionLayer::new().gzip(true))
+        .layer(middleware::from_fn_with_state(app.clone(), leftover::drain));
     let guard = middleware::from_fn_with_state(app.clone(), idempotency::guard);
     let router = router.route_layer(guard);
     let router =

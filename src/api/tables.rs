@@ -1,7 +1,7 @@
 //! Tables.
 
 use super::error::{Error, IcebergErrorResponse};
-use super::extract::{Body, InWarehouse, NamespacePath, Query, TablePath, page_token, takes_gzip};
+use super::extract::{Body, InWarehouse, NamespacePath, Query, TablePath, takes_gzip};
 use super::model::{
     CommitTableRequest, CommitTableResponse, CreateTableRequest, ListTablesResponse, LoadTableResult,
     RegisterTableRequest, RenameTableRequest, TableIdentifier,
@@ -53,8 +53,8 @@ pub(super) async fn list(
     let listing = tables::list(&app.db, &warehouse.row.id, namespace, kind, &query.page()?).await?;
     let ident = |name| TableIdentifier { namespace: namespace.clone(), name };
     Ok(Json(ListTablesResponse {
+        next_page_token: query.next_page_token(&listing),
         identifiers: listing.items.into_iter().map(ident).collect(),
-        next_page_token: listing.next.as_deref().map(page_token),
     }))
 }
 

@@ -1,12 +1,14 @@
 //! Background work, under `/management/v1`.
 
 use super::error::{Error, IcebergErrorResponse};
-use super::extract::{Query, TaskPath, page_token};
+use super::extract::{Query, TaskPath};
 use crate::app::App;
+use crate::commit;
 use crate::store::tasks::{self, Entry, State, Task};
 use crate::store::{self, Entity};
 use axum::Json;
 use axum::extract;
+use axum::http::StatusCode;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
@@ -115,8 +117,8 @@ pub(super) async fn list_tasks(
     };
     let listing = tasks::list(&app.db, state, &query.bounded_page()?).await?;
     Ok(Json(ListTasksResponse {
+        next_page_token: query.next_page_token(&listing),
         tasks: listing.items.into_iter().map(TaskModel::from).collect(),
-        next_page_token: listing.next.as_deref().map(page_token),
     }))
 }
 
@@ -137,6 +139,28 @@ pub(super) async fn load_task(
     let task = tasks::load(&app.db, &id).await?.ok_or(store::Error::NotFound(Entity::Task(id.clone())))?;
     let log = tasks::entries(&app.db, &id).await?.into_iter().map(LogEntry::from).collect();
     Ok(Json(LoadTaskResponse { task: task.into(), log }))
+}
+
+/// Has a task that failed tried again at once, as if it were new.
+#[utoipa::path(
+    post, path = "/management/v1/tasks/{task}/retry", operation_id = "retryTask", tag = "management",
+    params(("task" = String, Path)),
+    responses(
+        (status = 204),
+        (status = 400, description = "it did not fail", body = IcebergErrorResponse),
+        (status = 404, body = IcebergErrorResponse)
+    )
+)]
+pub(super) async fn retry_task(
+    extract::State(app): extract::State<App>,
+    TaskPath(id): TaskPath,
+) -> Result<StatusCode, Error> {
+    let at = app.clone();
+    app.finish(async move {
+        commit::retry_task(&at, &id).await?;
+        Ok(StatusCode::NO_CONTENT)
+    })
+    .await
 }
 
 fn wrong_state(found: &str) -> Error {

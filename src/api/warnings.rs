@@ -1,7 +1,7 @@
 //! What validation warned of, shown to those who manage the warehouse.
 
 use super::error::{Error, IcebergErrorResponse};
-use super::extract::{ManagedWarehouse, Query, page_token};
+use super::extract::{ManagedWarehouse, Query};
 use super::model::TableIdentifier;
 use crate::app::App;
 use crate::store::warnings::{self, Warning};
@@ -73,7 +73,7 @@ pub(super) async fn list_warnings(
     app.write_journal().await;
     let listing = warnings::list(&app.db, &warehouse.row.id, &query.page()?).await?;
     Ok(Json(ListWarningsResponse {
+        next_page_token: query.next_page_token(&listing),
         warnings: listing.items.into_iter().map(WarningModel::from).collect(),
-        next_page_token: listing.next.as_deref().map(page_token),
     }))
 }

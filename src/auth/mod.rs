@@ -1,5 +1,9 @@
-//! Who is calling, what they may do, and what credentials they are vended.
+//! Who is calling, what they may do, and how secrets are kept.
 
+mod access;
 mod principal;
+pub mod sealed;
 
+pub use access::Access;
 pub use principal::Principal;
+pub use sealed::Sealer;

@@ -17,15 +17,17 @@ mod ready;
 mod register;
 mod rename;
 mod report;
+mod retry;
 mod swap;
 mod transaction;
 mod undrop;
 mod unregister;
+mod validated;
 mod verdict;
 mod view;
 mod warehouse;
 
-pub use check::upgrade_check;
+pub use check::{burden, upgrade_check};
 pub use create::{Created, create_table};
 pub use document::Document;
 pub use drop::{EXPIRE_TABLE, ExpireOrder, PURGE_TABLE, PurgeOrder, drop, queue_purge};
@@ -39,8 +41,9 @@ pub use ready::check_ready;
 pub use register::{RegisterRequest, register};
 pub use rename::rename;
 pub use report::{latest_reports, record_report};
+pub use retry::retry_task;
 pub use transaction::{TableChange, commit_table, commit_tables};
-pub use undrop::{Which, undrop};
+pub use undrop::{Which, end_dropped, undrop};
 pub use unregister::unregister;
 pub use view::{commit_view, create_view};
 pub use warehouse::{
@@ -165,5 +168,6 @@ fn refusal(report: &validate::Report) -> String {
     let broken: Vec<&str> = report.refused.iter().map(|violation| violation.message.as_str()).collect();
     let more = report.refused_count.saturating_sub(broken.len());
     let rest = if more == 0 { String::new() } else { format!(" And {more} more.") };
-    format!("Invalid commit, nothing was changed: {}{rest}", broken.join(" "))
+    let what = if report.stale { "Validation failed, please retry" } else { "Invalid commit, nothing was changed" };
+    format!("{what}: {}{rest}", broken.join(" "))
 }

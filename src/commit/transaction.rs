@@ -12,16 +12,15 @@ use crate::commit::check::check_version;
 use crate::commit::location::{check_changed, check_metadata, choose};
 use crate::commit::once::nothing;
 use crate::commit::swap::{Attempt, New, Prepared, Write, until_won};
+use crate::commit::validated::Validated;
 use crate::commit::verdict::Subject;
 use crate::commit::{Error, Once, Owned, Stored, load, name_taken};
-use crate::spec::{self, AddedSnapshot, Base, CommitTableRequest, TableIdent, TableMetadata, TableUpdate};
+use crate::spec::{self, Base, CommitTableRequest, TableIdent, TableMetadata, TableUpdate};
 use crate::store::idempotency::Answer;
 use crate::store::locations::Claim;
 use crate::store::tables::{self, Kind, TableRow};
-use crate::store::warnings::Warning;
 use crate::store::{self, Entity};
-use crate::validate;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// A commit to one table.
@@ -117,11 +116,11 @@ impl Attempt<TableMetadata> for Commit<'_> {
         for (id, change) in self.tables.iter().zip(self.changes) {
             self.app.note_engine(id, &change.agent, Use::Write);
         }
-        self.app.note_warnings(std::mem::take(&mut self.validated.warnings));
+        self.app.note_warnings(self.validated.take_warnings());
     }
 
-    fn names(&self) -> String {
-        self.changes.iter().map(|change| change.ident.to_string()).collect::<Vec<_>>().join(", ")
+    fn idents(&self) -> Vec<&TableIdent> {
+        self.changes.iter().map(|change| &change.ident).collect()
     }
 }
 
@@ -144,15 +143,15 @@ async fn prepare(
     }
     let now_ms = app.clock.now_ms();
     let of = Base { metadata: base.metadata(), location: base.location() };
-    let applied = spec::apply(Some(of), &change.request.updates, now_ms)?;
+    let mut applied = spec::apply(Some(of), &change.request.updates, now_ms)?;
     if !applied.changed {
         return Ok(Prepared::Same(base, row));
     }
-    let mut metadata = applied.metadata;
-    let location_key = check_changed(warehouse, &row, &**base.metadata(), &metadata)?;
-    check_version(warehouse, metadata.format_version)?;
+    let location_key = check_changed(warehouse, &row, &**base.metadata(), &applied.metadata)?;
+    check_version(warehouse, applied.metadata.format_version)?;
     let subject = Subject { app, warehouse, table: &change.ident, action: "commit" };
-    validated.check(subject, Some(base.metadata()), &mut metadata, &applied.added_snapshots).await?;
+    validated.check(subject, Some(base.metadata()), &mut applied).await?;
+    let metadata = applied.metadata;
     let new = New {
         ident: &change.ident,
         id: row.id.clone(),
@@ -179,12 +178,12 @@ async fn prepare_create(
     }
     let now_ms = app.clock.now_ms();
     let updates = complete(app, warehouse, change).await?;
-    let applied = spec::apply(None, &updates, now_ms)?;
-    let mut metadata = applied.metadata;
-    let location_key = check_metadata(warehouse, &metadata)?.to_string();
-    check_version(warehouse, metadata.format_version)?;
+    let mut applied = spec::apply(None, &updates, now_ms)?;
+    let location_key = check_metadata(warehouse, &applied.metadata)?.to_string();
+    check_version(warehouse, applied.metadata.format_version)?;
     let subject = Subject { app, warehouse, table: &change.ident, action: "commit" };
-    validated.check(subject, None, &mut metadata, &applied.added_snapshots).await?;
+    validated.check(subject, None, &mut applied).await?;
+    let metadata = applied.metadata;
     let new = New {
         ident: &change.ident,
         id: app.ids.uuid(),
@@ -232,40 +231,4 @@ async fn disposable(
     }
     let owned = Owned::of(app, &row.id, metadata, &warehouse.allowed).await?;
     Ok(owned.split(app, left_the_log).await?.0)
-}
-
-/// What was validated already in this request: a verdict on immutable files stays true when the swap is tried again.
-#[derive(Default)]
-struct Validated {
-    /// For each snapshot that passed, the end of the row ids that its manifest list assigns.
-    row_id_ends: HashMap<i64, Option<i64>>,
-    /// What is to be remembered once the change is made.
-    warnings: Vec<Warning>,
-}
-
-impl Validated {
-    async fn check(
-        &mut self,
-        subject: Subject<'_>,
-        base: Option<&TableMetadata>,
-        metadata: &mut TableMetadata,
-        added: &[AddedSnapshot],
-    ) -> Result<(), Error> {
-        let new: Vec<AddedSnapshot> =
-            added.iter().filter(|snapshot| !self.row_id_ends.contains_key(&snapshot.snapshot_id)).copied().collect();
-        let Subject { app, warehouse, .. } = subject;
-        let reader = app.scoped(warehouse);
-        let verdict = validate::snapshots(&reader, &app.manifests, &warehouse.levels, base, metadata, &new).await;
-        let report = verdict.map_err(|unavailable| Error::StorageUnavailable {
-            location: unavailable.location.clone(),
-            source: Box::new(unavailable),
-        })?;
-        let end = report.row_id_end;
-        self.warnings.extend(subject.judge(report)?);
-        self.row_id_ends.extend(new.iter().map(|snapshot| (snapshot.snapshot_id, end)));
-        for end in added.iter().filter_map(|snapshot| self.row_id_ends.get(&snapshot.snapshot_id).copied().flatten()) {
-            metadata.raise_next_row_id(end);
-        }
-        Ok(())
-    }
 }

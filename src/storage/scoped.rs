@@ -7,6 +7,9 @@ use bytes::Bytes;
 use super::{Error, Location, Storage};
 use crate::validate::{ReadBytes, ReadError};
 
+/// A manifest of this size has some 500 entries.
+const LARGE_BYTES: usize = 64 << 10;
+
 /// A [`Storage`] that reads only under some prefixes.
 #[derive(Debug, Clone)]
 pub struct Scoped {
@@ -45,6 +48,17 @@ impl ReadBytes for Scoped {
             None => self.storage.read(location).await,
         };
         read.map_err(read_error)
+    }
+
+    /// A large object on a thread beside those that serve requests: they would wait for milliseconds.
+    async fn parse<T: Send + 'static>(&self, bytes: Bytes, parse: impl FnOnce(&[u8]) -> T + Send + 'static) -> T {
+        if bytes.len() < LARGE_BYTES {
+            return parse(&bytes);
+        }
+        match tokio::task::spawn_blocking(move || parse(&bytes)).await {
+            Ok(parsed) => parsed,
+            Err(failed) => std::panic::resume_unwind(failed.into_panic()),
+        }
     }
 }
 

@@ -9,7 +9,7 @@
 //! use guillemot::store::tables;
 //!
 //! let mut tx = db.begin().await?;
-//! tables::swap(&mut tx, &[swap]).await?;
+//! tables::swap(&mut tx, &[swap], &[]).await?;
 //! tx.commit().await?;
 //! # Ok(())
 //! # }

@@ -19,6 +19,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 PROJECT = HERE.parents[1]
 REQUIREMENTS = HERE / "requirements"
+ICEBERG_JS = PROJECT / "tests" / "engines" / "iceberg-js"
 GCP_POM = HERE / "gcp-jars" / "pom.xml"
 
 ICEBERG_RUNTIME = "org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.10.1"
@@ -45,11 +46,34 @@ def tools():
     return venv("tools")
 
 
+def schemathesis():
+    """A virtual environment with schemathesis; returns its folder."""
+    return venv("schemathesis")
+
+
+def iceberg_js():
+    """A folder with iceberg-js in its `node_modules`, as the lock file says."""
+    files = [ICEBERG_JS / "package.json", ICEBERG_JS / "package-lock.json"]
+
+    def build(path):
+        path.mkdir(parents=True)
+        for file in files:
+            shutil.copy(file, path)
+        run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", path)
+
+    return _once("iceberg-js", "\n".join(file.read_text() for file in files), build)
+
+
 def spark():
     """Spark and the Iceberg jars."""
     python = venv("spark") / "bin" / "python"
     key = "\n".join((ICEBERG_RUNTIME, ICEBERG_GCP_BUNDLE, ICEBERG_RUNTIME_WHEEL, GCP_POM.read_text()))
     return Spark(python, _once("jars", key, _fetch_jars))
+
+
+def sail():
+    """A Python with Sail and its client."""
+    return venv("sail") / "bin" / "python"
 
 
 def venv(name):

@@ -1,9 +1,9 @@
 //! Rules about row lineage (format version 3).
 
 use crate::manifest::{FileContent, ManifestContent, Status};
-use crate::validate::facts::{Facts, Parent, RowRange};
-use crate::validate::levels::Level::{Deny, Warn};
-use crate::validate::report::{Finding, Findings};
+use crate::validate::facts::{Facts, Origin, Parent, RowRange};
+use crate::validate::finding::{Finding, Findings};
+use crate::validate::level::Level::{Deny, Warn};
 
 use super::{Check, EntryView, Reads, Rule};
 
@@ -21,11 +21,11 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "delete-manifest-first-row-id",
         level: Warn,
-        statement: "a delete manifest has no first_row_id",
+        statement: "a delete manifest is given no first_row_id",
         protects: "Nothing: readers ignore it.",
         source: "spec: Manifest Lists, first_row_id",
         reads: Reads::ManifestList,
-        broken_by: "DuckDB before July 2026",
+        broken_by: "DuckDB before July 2026, also on delete manifests that it carries over",
         check: Check::Snapshot(none_on_delete_manifests),
     },
     Rule {
@@ -47,6 +47,16 @@ pub(super) const RULES: &[Rule] = &[
         reads: Reads::ManifestList,
         broken_by: "writers that follow the spec's own example, where added-rows counts added files only",
         check: Check::Snapshot(added_rows_cover),
+    },
+    Rule {
+        id: "first-row-id-ahead",
+        level: Warn,
+        statement: "a snapshot's first-row-id is the table's next-row-id",
+        protects: "Row ids are used up that no row gets.",
+        source: "spec: Row Lineage, First Row ID Assignment",
+        reads: Reads::Metadata,
+        broken_by: "",
+        check: Check::Snapshot(not_ahead),
     },
     Rule {
         id: "added-file-first-row-id",
@@ -88,9 +98,12 @@ fn first_row_id_present(facts: &Facts<'_>, findings: &mut Findings) {
 }
 
 fn none_on_delete_manifests(facts: &Facts<'_>, findings: &mut Findings) {
-    let deletes = facts.list.manifests.iter().filter(|file| file.content == ManifestContent::Deletes);
-    for file in deletes {
-        if let Some(id) = file.first_row_id {
+    let deletes = facts.rows().filter(|(file, _)| file.content == ManifestContent::Deletes);
+    for (file, origin) in deletes {
+        // Who carries a manifest over must describe it as it is.
+        let carried = matches!(origin, Origin::Parent(place)
+            if facts.parent_row(place).is_some_and(|known| known.first_row_id == file.first_row_id));
+        if let Some(id) = file.first_row_id.filter(|_| !carried) {
             findings.add(|| Finding::new(&file.manifest_path, "no first_row_id", id));
         }
     }
@@ -161,6 +174,14 @@ fn added_rows_cover(facts: &Facts<'_>, findings: &mut Findings) {
         findings.expect(end <= covered, || {
             Finding::new(&last.object, format!("row ids below {covered} (first-row-id + added-rows)"), end)
         });
+    }
+}
+
+/// A first-row-id that is behind is a conflict that needs no files (`spec`).
+fn not_ahead(facts: &Facts<'_>, findings: &mut Findings) {
+    if let (Some(first), Some(next)) = (facts.snapshot.first_row_id, facts.request.next_row_id) {
+        let expected = format!("first-row-id {next}, the table's next-row-id");
+        findings.expect(first <= next, || Finding::new(facts.list_location, expected, first));
     }
 }
 

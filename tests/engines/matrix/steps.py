@@ -40,7 +40,7 @@ HISTORIES = {
     "t04_merge": 1_004,
     "t07_evolve": 198,
     "t09_big": 290_231,
-    "t13_eqdelete": 195,
+    "t13_eqdelete": 194,
 }
 COUNT = "count "
 

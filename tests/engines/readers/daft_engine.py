@@ -1,11 +1,10 @@
-"""Daft: writes and reads through PyIceberg's catalog. Its GCS client knows no emulator, so the lake is a local folder."""
+"""Daft, through PyIceberg's catalog. Its GCS client knows no emulator, so the lake is a local folder."""
 
 import daft
 import lake
+from claims import absent, same, step
 from pyiceberg.schema import Schema
 from pyiceberg.types import LongType, NestedField, StringType
-
-from claims import absent, same, step
 
 SCHEMA = Schema(NestedField(1, "id", LongType()), NestedField(2, "city", StringType()))
 catalog = None

@@ -1,9 +1,11 @@
 //! A real server over HTTP, on both settings: what clients see.
 
+mod bad_input;
 mod commits;
 mod concurrency;
 mod config;
 mod coverage;
+mod deletes;
 mod dropped;
 mod errors;
 mod handover;
@@ -13,6 +15,7 @@ mod paths;
 mod plans;
 mod purge;
 mod reports;
+mod rules;
 mod shadow;
 mod tables;
 mod tasks;

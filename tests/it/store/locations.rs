@@ -88,7 +88,7 @@ async fn move_table(db: &Db, name: &str, location: &str) {
     let row = load_table(db, name).await.unwrap();
     let change = Change { uuid: "u", format_version: 2, location, metadata_location: "m", now_ms: 4 };
     let mut tx = db.begin().await.unwrap();
-    swap(&mut tx, &[Swap { row: &row, change, moved_to: Some(location) }]).await.unwrap();
+    swap(&mut tx, &[Swap { row: &row, change, moved_to: Some(location) }], &[]).await.unwrap();
     tx.commit().await.unwrap();
 }
 
