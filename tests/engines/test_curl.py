@@ -42,7 +42,7 @@ def test_there_are_examples():
     assert {"README.md", "durable-work.md"} <= {page for page, _ in commands()}
 
 
-@pytest.mark.parametrize("page, command", list(commands()))
+@pytest.mark.parametrize(("page", "command"), list(commands()))
 def test_the_command_works(shell, page, command):
     done = shell(command)
     assert done.returncode == 0, f"{page}: {done.stdout}{done.stderr}"
