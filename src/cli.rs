@@ -1,5 +1,6 @@
 //! The subcommands.
 
+mod grant;
 mod tools;
 
 use crate::app::{App, WarehouseSettings};
@@ -44,6 +45,8 @@ enum Command {
     Rules,
     #[command(flatten)]
     Tool(tools::Tool),
+    #[command(flatten)]
+    Grant(grant::GrantCommand),
     /// Manage warehouses in the database
     Warehouse {
         #[command(subcommand)]
@@ -114,6 +117,12 @@ async fn run_command(command: Command, config: Config) -> Result<(), AnyError> {
         Command::Openapi => print(&api::openapi_json()),
         Command::Rules => print(&validate::rules_page()),
         Command::Warehouse { command } => warehouse(config, command).await,
+        Command::Grant(command) => {
+            let app = server::build(Config { warehouses: Vec::new(), ..config }).await?;
+            let done = grant::run(&app, command).await;
+            app.db.close().await;
+            done
+        }
         Command::Tool(_) => Ok(()),
     }
 }

@@ -2,7 +2,7 @@
 
 mod header_case;
 
-use crate::app::{App, Journal, KeysInUse, MetadataCache, Parts, WarehouseCache};
+use crate::app::{App, AuditLog, GrantCache, Journal, KeysInUse, MetadataCache, Parts, WarehouseCache};
 use crate::clock::{Clock, Ids};
 use crate::config::Config;
 use crate::storage::{Location, Storage, StorageConfig};
@@ -86,8 +86,10 @@ pub async fn build_with(config: Config, clock: Clock, ids: Ids) -> Result<App, E
         config,
         tasks: TaskTracker::new(),
         warehouses: WarehouseCache::default(),
+        grants: GrantCache::default(),
         keys: KeysInUse::default(),
         journal: Journal::default(),
+        audit: AuditLog::default(),
         work: Notify::new(),
     });
     for warehouse in &app.config.warehouses {

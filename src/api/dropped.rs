@@ -1,12 +1,17 @@
 //! Tables that were dropped and can be brought back, under `/management/v1`.
 
+use super::authorise::{Need, reads, require};
 use super::error::{Error, IcebergErrorResponse};
 use super::extract::{Body, ManagedWarehouse, Query, page_token};
 use super::model::TableIdentifier;
+use super::visible::filled;
 use crate::app::App;
+use crate::auth::{Access, Action, Object};
 use crate::commit::{self, Which};
 use crate::spec::TableIdent;
 use crate::store::dropped::{self, Dropped};
+use crate::store::tables::Kind;
+use crate::store::{self, Entity};
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
@@ -95,9 +100,14 @@ pub(super) struct UndropTableResponse {
 pub(super) async fn list_dropped_tables(
     State(app): State<App>,
     ManagedWarehouse(warehouse): ManagedWarehouse,
+    access: Access,
     query: Query,
 ) -> Result<Json<ListDroppedTablesResponse>, Error> {
-    let listing = dropped::list(&app.db, &warehouse.row.id, &query.bounded_page()?).await?;
+    let id = &warehouse.row.id;
+    let read = |db, page| async move { dropped::list(&db, id, &page).await };
+    let key = |dropped: &Dropped| dropped.row.id.clone();
+    let shown = |dropped: &Dropped| reads(&access, id, &dropped.row.ident);
+    let listing = filled(&app.db, &query.bounded_page()?, read, key, shown).await?;
     Ok(Json(ListDroppedTablesResponse {
         tables: listing.items.into_iter().map(DroppedTable::from).collect(),
         next_page_token: listing.next.as_deref().map(page_token),
@@ -119,18 +129,46 @@ pub(super) async fn list_dropped_tables(
 pub(super) async fn undrop_table(
     State(app): State<App>,
     ManagedWarehouse(warehouse): ManagedWarehouse,
+    access: Access,
     body: Body,
 ) -> Result<Json<UndropTableResponse>, Error> {
+    let see = Need::warehouse(Action::See, &warehouse.row);
+    require(&access, see)?;
     let request: UndropTableRequest = body.json()?;
     let which = match (request.id, request.identifier) {
         (Some(id), None) => Which::Id(id),
         (None, Some(ident)) => Which::Name(ident),
         _ => return Err(Error::BadRequest("Invalid undrop: expected either id or identifier".to_owned())),
     };
+    may_undrop(&app, &access, &warehouse.row.id, &which, request.destination.as_ref()).await?;
     let at = app.clone();
     app.finish(async move {
         let row = commit::undrop(&at, &warehouse, &which, request.destination.as_ref()).await?;
         Ok(Json(UndropTableResponse { identifier: row.ident.into(), metadata_location: row.metadata_location }))
     })
     .await
+}
+
+/// Who brings a table back may write to it where it was, and create one where it goes.
+async fn may_undrop(
+    app: &App,
+    access: &Access,
+    warehouse_id: &str,
+    which: &Which,
+    destination: Option<&TableIdent>,
+) -> Result<(), Error> {
+    let was = match which {
+        Which::Name(ident) => ident.clone(),
+        Which::Id(id) => {
+            let missing = || store::Error::NotFound(Entity::Table(id.clone()));
+            let was = dropped::load(&app.db, warehouse_id, id).await?.ok_or_else(missing)?.row.ident;
+            if !access.may(&Action::See, &Object::Table(warehouse_id.to_owned(), was.clone())) {
+                return Err(missing().into());
+            }
+            was
+        }
+    };
+    require(access, Need::table(Action::Write, warehouse_id, Kind::Table, &was))?;
+    let namespace = &destination.unwrap_or(&was).namespace;
+    require(access, Need::namespace(Action::Create, warehouse_id, namespace))
 }

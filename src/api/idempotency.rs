@@ -14,6 +14,7 @@ use super::error::Error;
 use super::extract::{Body, read_body};
 use super::tables::{json, loaded};
 use crate::app::App;
+use crate::auth::Access;
 use crate::commit::{self, Once};
 use crate::spec::ViewMetadata;
 use crate::store;
@@ -172,11 +173,13 @@ fn key_of(headers: &HeaderMap) -> Result<String, Error> {
     }
 }
 
-/// What makes a request the same: method, path, query and body. Who sends it will belong here too, once that is known.
+/// What makes a request the same: who sends it, method, path, query and body.
 fn fingerprint(parts: &Parts, body: &[u8]) -> String {
     let mut hash = Sha256::new();
+    let sender = parts.extensions.get::<Access>().filter(|access| !access.principal.unrestricted);
+    let sender = sender.map(|access| access.principal.name.as_bytes());
     let texts = [parts.method.as_str(), parts.uri.path(), parts.uri.query().unwrap_or_default()];
-    for part in texts.map(str::as_bytes).into_iter().chain([body]) {
+    for part in texts.map(str::as_bytes).into_iter().chain([body]).chain(sender) {
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part);
     }

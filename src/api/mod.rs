@@ -1,11 +1,14 @@
 //! HTTP: every route in one list, in the specification's order.
 
+mod audit;
+mod authorise;
 mod config;
 mod credentials;
 mod dropped;
 pub mod error;
 mod extract;
 mod functions;
+mod grants;
 mod health;
 mod idempotency;
 mod management;
@@ -20,6 +23,7 @@ mod tasks;
 mod transactions;
 mod upgrade;
 mod views;
+mod visible;
 mod warnings;
 
 use crate::app::App;
@@ -93,6 +97,10 @@ fn routes() -> OpenApiRouter<App> {
         .routes(routes!(reports::list_reports))
         .routes(routes!(warnings::list_warnings))
         .routes(routes!(upgrade::check_upgrade))
+        .routes(routes!(grants::list_grants, grants::create_grant))
+        .routes(routes!(grants::delete_grant))
+        .routes(routes!(grants::check_access))
+        .routes(routes!(audit::list_audit))
         .routes(routes!(health::health))
         .routes(routes!(health::ready))
         .routes(routes!(health::metrics))
@@ -122,7 +130,9 @@ pub fn service(app: App) -> Service {
         .layer(CatchPanicLayer::custom(panicked))
         .layer(CompressionLayer::new().gzip(true));
     let guard = middleware::from_fn_with_state(app.clone(), idempotency::guard);
-    let router = router.route_layer(guard);
+    let authorise = middleware::from_fn_with_state(app.clone(), authorise::guard);
+    // The last one stands in front: who may not ask is not told what was answered before, either.
+    let router = router.route_layer(guard).route_layer(authorise);
     let router =
         router.fallback(no_route).method_not_allowed_fallback(method_not_allowed).layer(around).with_state(app);
     MapRequest::new(router, path::rewrite)

@@ -1,12 +1,15 @@
 //! Tables.
 
+use super::authorise::still_reads;
 use super::error::{Error, IcebergErrorResponse};
 use super::extract::{Body, InWarehouse, NamespacePath, Query, TablePath, page_token, takes_gzip};
 use super::model::{
     CommitTableRequest, CommitTableResponse, CreateTableRequest, ListTablesResponse, LoadTableResult,
     RegisterTableRequest, RenameTableRequest, TableIdentifier,
 };
+use super::visible;
 use crate::app::{Agent, App, Use, Warehouse};
+use crate::auth::Access;
 use crate::commit::{self, Created, Once, RegisterRequest, Stored, TableChange};
 use crate::config::RegisterCheck;
 use crate::spec::{self, Namespace, TableMetadata};
@@ -37,20 +40,26 @@ pub(super) async fn list_tables(
     State(app): State<App>,
     InWarehouse(warehouse): InWarehouse,
     NamespacePath(namespace): NamespacePath,
+    access: Access,
     query: Query,
 ) -> Result<Json<ListTablesResponse>, Error> {
-    list(&app, &warehouse, &namespace, Kind::Table, &query).await
+    list(&app, &access, &warehouse, &namespace, Kind::Table, &query).await
 }
 
-/// The page of a namespace's tables, or of its views, that a query asks for.
+/// The page of a namespace's tables, or of its views, that a query asks for: of those that the caller may see.
 pub(super) async fn list(
     app: &App,
+    access: &Access,
     warehouse: &Warehouse,
     namespace: &Namespace,
     kind: Kind,
     query: &Query,
 ) -> Result<Json<ListTablesResponse>, Error> {
-    let listing = tables::list(&app.db, &warehouse.row.id, namespace, kind, &query.page()?).await?;
+    let page = query.page()?;
+    let listing = match visible::tables(access, &warehouse.row.id, namespace, kind, &page) {
+        Some(some) => some,
+        None => tables::list(&app.db, &warehouse.row.id, namespace, kind, &page).await?,
+    };
     let ident = |name| TableIdentifier { namespace: namespace.clone(), name };
     Ok(Json(ListTablesResponse {
         identifiers: listing.items.into_iter().map(ident).collect(),
@@ -163,6 +172,7 @@ pub(super) async fn load_table(
     InWarehouse(warehouse): InWarehouse,
     TablePath(ident): TablePath,
     query: Query,
+    access: Access,
     agent: Agent,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
@@ -175,7 +185,8 @@ pub(super) async fn load_table(
             return Err(Error::BadRequest(format!("Invalid snapshots: expected all or refs, found {mode}")));
         }
     };
-    let row = commit::load_pointer(&app, &warehouse, Kind::Table, &ident).await?;
+    let (row, version) = commit::load_pointer_with_grants(&app, &warehouse, Kind::Table, &ident).await?;
+    still_reads(&app, &access, version, &warehouse.row.id, &ident).await?;
     app.note_engine(&row.id, &agent, Use::Read);
     commit::verify_file(&app, &row.metadata_location).await?;
     let tag = entity_tag(&row.metadata_location, refs_only);

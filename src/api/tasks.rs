@@ -2,7 +2,9 @@
 
 use super::error::{Error, IcebergErrorResponse};
 use super::extract::{Query, TaskPath, page_token};
+use super::visible::filled;
 use crate::app::App;
+use crate::auth::{Access, Action, Object};
 use crate::store::tasks::{self, Entry, State, Task};
 use crate::store::{self, Entity};
 use axum::Json;
@@ -96,7 +98,7 @@ impl From<Entry> for LogEntry {
     }
 }
 
-/// Background work: all of it, or what is in one state.
+/// Background work that the caller may see: all of it, or what is in one state.
 #[utoipa::path(
     get, path = "/management/v1/tasks", operation_id = "listTasks", tag = "management",
     params(
@@ -107,13 +109,16 @@ impl From<Entry> for LogEntry {
 )]
 pub(super) async fn list_tasks(
     extract::State(app): extract::State<App>,
+    access: Access,
     query: Query,
 ) -> Result<Json<ListTasksResponse>, Error> {
     let state = match query.filled("state") {
         None => None,
         Some(text) => Some(State::parse(text).ok_or_else(|| wrong_state(text))?),
     };
-    let listing = tasks::list(&app.db, state, &query.bounded_page()?).await?;
+    let read = |db, page| async move { tasks::list(&db, state, &page).await };
+    let shown = |task: &Task| is_shown(&access, task);
+    let listing = filled(&app.db, &query.bounded_page()?, read, |task| task.id.clone(), shown).await?;
     Ok(Json(ListTasksResponse {
         tasks: listing.items.into_iter().map(TaskModel::from).collect(),
         next_page_token: listing.next.as_deref().map(page_token),
@@ -133,10 +138,18 @@ pub(super) async fn list_tasks(
 pub(super) async fn load_task(
     extract::State(app): extract::State<App>,
     TaskPath(id): TaskPath,
+    access: Access,
 ) -> Result<Json<LoadTaskResponse>, Error> {
-    let task = tasks::load(&app.db, &id).await?.ok_or(store::Error::NotFound(Entity::Task(id.clone())))?;
+    let task = tasks::load(&app.db, &id).await?.filter(|task| is_shown(&access, task));
+    let task = task.ok_or(store::Error::NotFound(Entity::Task(id.clone())))?;
     let log = tasks::entries(&app.db, &id).await?.into_iter().map(LogEntry::from).collect();
     Ok(Json(LoadTaskResponse { task: task.into(), log }))
+}
+
+/// A task is shown to those who may read all that it may be about: its warehouse, or the server.
+fn is_shown(access: &Access, task: &Task) -> bool {
+    let about = task.warehouse_id.clone().map_or(Object::Server, Object::Warehouse);
+    access.may(&Action::Read, &about)
 }
 
 fn wrong_state(found: &str) -> Error {

@@ -9,7 +9,7 @@
 
 use crate::app::{Agent, App, Use, Warehouse};
 use crate::commit::check::check_version;
-use crate::commit::location::{check_changed, check_metadata, choose};
+use crate::commit::location::{check_changed, check_files, check_metadata, choose};
 use crate::commit::once::nothing;
 use crate::commit::swap::{Attempt, New, Prepared, Write, until_won};
 use crate::commit::verdict::Subject;
@@ -149,16 +149,17 @@ async fn prepare(
         return Ok(Prepared::Same(base, row));
     }
     let mut metadata = applied.metadata;
-    let location_key = check_changed(warehouse, &row, &**base.metadata(), &metadata)?;
+    let location_key = check_changed(app, warehouse, &row, &**base.metadata(), &metadata).await?;
+    check_files(app, warehouse, &change.request.updates, &row.id).await?;
     check_version(warehouse, metadata.format_version)?;
-    let subject = Subject { app, warehouse, table: &change.ident, action: "commit" };
+    let subject = Subject { app, warehouse, table: &change.ident, row: Some(&row), action: "commit" };
     validated.check(subject, Some(base.metadata()), &mut metadata, &applied.added_snapshots).await?;
     let new = New {
         ident: &change.ident,
         id: row.id.clone(),
         previous: Some(base.location()),
         location_key,
-        claim: Claim::Shared,
+        claim: Claim::Requested,
         dropped: disposable(app, warehouse, &row, &metadata, applied.dropped_metadata_files).await?,
     };
     Ok(Prepared::Swap(Write::new(app, new, metadata, now_ms)?, row))
@@ -181,16 +182,17 @@ async fn prepare_create(
     let updates = complete(app, warehouse, change).await?;
     let applied = spec::apply(None, &updates, now_ms)?;
     let mut metadata = applied.metadata;
-    let location_key = check_metadata(warehouse, &metadata)?.to_string();
+    let location_key = check_metadata(app, warehouse, &metadata, "").await?.to_string();
+    check_files(app, warehouse, &updates, "").await?;
     check_version(warehouse, metadata.format_version)?;
-    let subject = Subject { app, warehouse, table: &change.ident, action: "commit" };
+    let subject = Subject { app, warehouse, table: &change.ident, row: None, action: "commit" };
     validated.check(subject, None, &mut metadata, &applied.added_snapshots).await?;
     let new = New {
         ident: &change.ident,
         id: app.ids.uuid(),
         previous: None,
         location_key,
-        claim: Claim::Shared,
+        claim: Claim::Requested,
         dropped: Vec::new(),
     };
     Ok(Prepared::Create(Write::new(app, new, metadata, now_ms)?))
@@ -254,7 +256,7 @@ impl Validated {
         let new: Vec<AddedSnapshot> =
             added.iter().filter(|snapshot| !self.row_id_ends.contains_key(&snapshot.snapshot_id)).copied().collect();
         let Subject { app, warehouse, .. } = subject;
-        let reader = app.scoped(warehouse);
+        let reader = subject.reader();
         let verdict = validate::snapshots(&reader, &app.manifests, &warehouse.levels, base, metadata, &new).await;
         let report = verdict.map_err(|unavailable| Error::StorageUnavailable {
             location: unavailable.location.clone(),

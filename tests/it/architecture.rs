@@ -35,6 +35,7 @@ const MAY_USE: [(&str, &[&str]); 22] = [
         &[
             "api",
             "app",
+            "auth",
             "commit",
             "config",
             "inspect",

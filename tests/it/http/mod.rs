@@ -1,5 +1,6 @@
 //! A real server over HTTP, on both settings: what clients see.
 
+mod access;
 mod commits;
 mod concurrency;
 mod config;
