@@ -1,6 +1,7 @@
 //! A real server over HTTP, on both settings: what clients see.
 
 mod access;
+mod attacks;
 mod commits;
 mod concurrency;
 mod config;

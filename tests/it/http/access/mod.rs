@@ -11,33 +11,33 @@ use reqwest::Method;
 use serde_json::Value;
 
 /// A caller, and the server it calls.
-struct As<'a>(&'a Server, &'a str);
+pub(super) struct As<'a>(pub(super) &'a Server, pub(super) &'a str);
 
 impl As<'_> {
     /// Sends a request to a path of the catalog.
-    async fn send(&self, method: Method, path: &str, body: Option<Value>) -> Reply {
+    pub(super) async fn send(&self, method: Method, path: &str, body: Option<Value>) -> Reply {
         self.0.send(method, &format!("/iceberg/v1{path}"), body, &[(TEST_USER, self.1)]).await
     }
 
-    async fn get(&self, path: &str) -> Reply {
+    pub(super) async fn get(&self, path: &str) -> Reply {
         self.send(Method::GET, path, None).await
     }
 
-    async fn post(&self, path: &str, body: Value) -> Reply {
+    pub(super) async fn post(&self, path: &str, body: Value) -> Reply {
         self.send(Method::POST, path, Some(body)).await
     }
 
-    async fn delete(&self, path: &str) -> Reply {
+    pub(super) async fn delete(&self, path: &str) -> Reply {
         self.send(Method::DELETE, path, None).await
     }
 
     /// Sends a request to a path of the management API.
-    async fn manage(&self, method: Method, path: &str, body: Option<Value>) -> Reply {
+    pub(super) async fn manage(&self, method: Method, path: &str, body: Option<Value>) -> Reply {
         self.0.send(method, &format!("/management/v1{path}"), body, &[(TEST_USER, self.1)]).await
     }
 
     /// Sends a request with roles.
-    async fn get_with_roles(&self, path: &str, roles: &str) -> Reply {
+    pub(super) async fn get_with_roles(&self, path: &str, roles: &str) -> Reply {
         let who = [(TEST_USER, self.1), (TEST_ROLES, roles)];
         self.0.send(Method::GET, &format!("/iceberg/v1{path}"), None, &who).await
     }
@@ -55,12 +55,12 @@ async fn furnish(server: &Server) {
     root.post("/namespaces/ns/views", view("v")).await.expect(200);
 }
 
-async fn make_table(server: &Server, namespace: &str, name: &str) -> Value {
+pub(super) async fn make_table(server: &Server, namespace: &str, name: &str) -> Value {
     let body = serde_json::json!({"name": name, "schema": crate::support::server::schema()});
     As(server, "root").post(&format!("/namespaces/{namespace}/tables"), body).await.expect(200)
 }
 
-fn view(name: &str) -> Value {
+pub(super) fn view(name: &str) -> Value {
     serde_json::json!({
         "name": name, "schema": crate::support::server::schema(), "properties": {},
         "view-version": {
