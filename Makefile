@@ -21,8 +21,9 @@ lint: ## formatting, clippy, rustdoc, Python, Dockerfile, dependencies
 
 fmt: ## format Rust and Python
 	cargo fmt
-	$(ENV) --no-services -- ruff format tests examples
-	$(ENV) --no-services -- ruff check --fix tests examples
+	cargo fmt --manifest-path fuzz/Cargo.toml
+	$(ENV) --no-services -- ruff format tests examples fuzz
+	$(ENV) --no-services -- ruff check --fix tests examples fuzz
 
 bench: ## load on loadTable, commit and create, with the floor beside it
 	$(ENV) -- cargo run --release --example bench
@@ -40,7 +41,8 @@ verdicts: ## every corrupt commit and every real table of tests/data/fixtures, o
 	cargo build --locked
 	$(ENV) -- python tests/verdicts/verdicts.py
 
-fuzz-smoke: ## the unit tests, their property tests with 80 times the cases
+fuzz-smoke: ## each fuzz target for FUZZ_SECONDS (60), then the property tests with 80 times the cases
+	python3 fuzz/run.py
 	PROPTEST_CASES=20000 cargo test --locked --lib
 
 docs: ## the API documentation, in target/doc

@@ -5,11 +5,13 @@ mod audit;
 mod journal;
 mod neighbours;
 mod policy;
+mod turns;
 
 pub use access::GrantCache;
 pub use audit::AuditLog;
 pub use journal::{Agent, Journal, Use};
 pub use policy::FormatVersions;
+pub use turns::{Turn, Turns};
 
 use crate::clock::{Clock, Ids};
 use crate::config::{Config, RegisterCheck, RulesMode};
@@ -25,7 +27,7 @@ use std::future::Future;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{Mutex, Notify, OwnedMutexGuard};
+use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
 
 /// How long a replica may not notice that another one changed a warehouse.
@@ -72,8 +74,10 @@ pub struct Parts {
     pub warehouses: WarehouseCache,
     /// What callers were granted, as last read.
     pub grants: GrantCache,
-    /// Idempotency keys of requests that run on this server.
-    pub keys: KeysInUse,
+    /// Idempotency keys of requests that run on this server: a second one finds the first one's answer.
+    pub keys: Turns,
+    /// Tables and views that commits on this server are changing.
+    pub changing: Turns,
     /// Notes that wait to be written.
     pub journal: Journal,
     /// Entries of the audit log that wait to be written.
@@ -119,25 +123,6 @@ pub struct WarehouseCache(Cache<String, Arc<Warehouse>>);
 impl Default for WarehouseCache {
     fn default() -> Self {
         Self(Cache::builder().max_capacity(10_000).time_to_live(WAREHOUSE_TTL).build())
-    }
-}
-
-/// Makes requests with one idempotency key wait for each other on this server, so that the second one finds the first
-/// one's answer. That spares work; that nothing is done twice is the database's part.
-#[derive(Debug)]
-pub struct KeysInUse(Cache<String, Arc<Mutex<()>>>);
-
-impl Default for KeysInUse {
-    fn default() -> Self {
-        Self(Cache::builder().max_capacity(10_000).time_to_idle(Duration::from_mins(10)).build())
-    }
-}
-
-impl KeysInUse {
-    /// Waits until no other request here has this key. The turn ends when the guard is dropped.
-    pub async fn turn(&self, key: &str) -> OwnedMutexGuard<()> {
-        let lock = self.0.get_with_by_ref(key, async { Arc::default() }).await;
-        lock.lock_owned().await
     }
 }
 

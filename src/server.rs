@@ -2,7 +2,7 @@
 
 mod header_case;
 
-use crate::app::{App, AuditLog, GrantCache, Journal, KeysInUse, MetadataCache, Parts, WarehouseCache};
+use crate::app::{App, AuditLog, GrantCache, Journal, MetadataCache, Parts, Turns, WarehouseCache};
 use crate::clock::{Clock, Ids};
 use crate::config::Config;
 use crate::storage::{Location, Storage, StorageConfig};
@@ -87,7 +87,8 @@ pub async fn build_with(config: Config, clock: Clock, ids: Ids) -> Result<App, E
         tasks: TaskTracker::new(),
         warehouses: WarehouseCache::default(),
         grants: GrantCache::default(),
-        keys: KeysInUse::default(),
+        keys: Turns::default(),
+        changing: Turns::default(),
         journal: Journal::default(),
         audit: AuditLog::default(),
         work: Notify::new(),
@@ -140,6 +141,7 @@ pub async fn serve(
     let service = ServiceExt::<Request>::into_make_service(named.service(api::service(app.clone())));
     let stop_work = CancellationToken::new();
     app.tasks.spawn(tasks::run(app.clone(), stop_work.clone()));
+    app.tasks.spawn(stop_work.clone().run_until_cancelled_owned(telemetry::keep_metrics_small()));
     let graceful = axum::serve(listener, service).with_graceful_shutdown(async move {
         shutdown.await;
         tracing::info!("stopping: no new requests, running ones end");

@@ -3,7 +3,11 @@
 use crate::config::{Config, LogFormat};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use std::sync::OnceLock;
+use std::time::Duration;
 use tracing_subscriber::EnvFilter;
+
+/// How often measurements are summed up.
+const SUMMED_UP_EVERY: Duration = Duration::from_secs(5);
 
 /// Starts logging to standard error; a second call (as tests make) changes nothing.
 pub fn start_logs(config: &Config) {
@@ -19,6 +23,15 @@ pub fn start_logs(config: &Config) {
 pub fn metrics() -> Option<&'static PrometheusHandle> {
     static HANDLE: OnceLock<Option<PrometheusHandle>> = OnceLock::new();
     HANDLE.get_or_init(|| PrometheusBuilder::new().install_recorder().ok()).as_ref()
+}
+
+/// Sums up what was measured, for ever: where nobody asks for `/metrics`, single measurements would pile up.
+pub async fn keep_metrics_small() {
+    let Some(metrics) = metrics() else { return };
+    loop {
+        tokio::time::sleep(SUMMED_UP_EVERY).await;
+        metrics.run_upkeep();
+    }
 }
 
 /// An error and its causes, outermost first, on one line.

@@ -6,7 +6,7 @@ use super::extract::{Body, ManagedWarehouse, Query, page_token};
 use super::model::TableIdentifier;
 use super::visible::filled;
 use crate::app::App;
-use crate::auth::{Access, Action, Object};
+use crate::auth::{Action, Caller, Object};
 use crate::commit::{self, Which};
 use crate::spec::TableIdent;
 use crate::store::dropped::{self, Dropped};
@@ -100,7 +100,7 @@ pub(super) struct UndropTableResponse {
 pub(super) async fn list_dropped_tables(
     State(app): State<App>,
     ManagedWarehouse(warehouse): ManagedWarehouse,
-    access: Access,
+    access: Caller,
     query: Query,
 ) -> Result<Json<ListDroppedTablesResponse>, Error> {
     let id = &warehouse.row.id;
@@ -129,7 +129,7 @@ pub(super) async fn list_dropped_tables(
 pub(super) async fn undrop_table(
     State(app): State<App>,
     ManagedWarehouse(warehouse): ManagedWarehouse,
-    access: Access,
+    access: Caller,
     body: Body,
 ) -> Result<Json<UndropTableResponse>, Error> {
     let see = Need::warehouse(Action::See, &warehouse.row);
@@ -152,7 +152,7 @@ pub(super) async fn undrop_table(
 /// Who brings a table back may write to it where it was, and create one where it goes.
 async fn may_undrop(
     app: &App,
-    access: &Access,
+    access: &Caller,
     warehouse_id: &str,
     which: &Which,
     destination: Option<&TableIdent>,

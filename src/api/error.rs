@@ -147,6 +147,7 @@ impl Error {
 fn use_case(error: &commit::Error) -> Wire {
     use commit::Error as E;
     match error {
+        E::Refused(report) if report.stale => COMMIT_FAILED,
         E::Spec(spec::Error::Invalid(_)) | E::Invalid(_) | E::Refused(_) => BAD_REQUEST,
         E::Spec(spec::Error::IllegalArgument(_)) => (StatusCode::BAD_REQUEST, "IllegalArgumentException"),
         E::Spec(spec::Error::Conflict(_)) | E::Contention { .. } => COMMIT_FAILED,
@@ -182,11 +183,10 @@ fn store(error: &StoreError) -> Wire {
         StoreError::NotFound(Entity::View(_)) => (StatusCode::NOT_FOUND, "NoSuchViewException"),
         StoreError::NotFound(Entity::Task(_) | Entity::Grant(_)) => (StatusCode::NOT_FOUND, "NotFoundException"),
         StoreError::AlreadyExists(_) => ALREADY_EXISTS,
-        StoreError::LocationTaken { .. } => BAD_REQUEST,
         StoreError::NotEmpty(Entity::Namespace(_)) => (StatusCode::CONFLICT, "NamespaceNotEmptyException"),
         StoreError::NotEmpty(_) => (StatusCode::CONFLICT, "NotEmptyException"),
         StoreError::Conflict => COMMIT_FAILED,
-        StoreError::Unstorable { .. } => BAD_REQUEST,
+        StoreError::LocationTaken { .. } | StoreError::Unstorable { .. } => BAD_REQUEST,
         StoreError::OutcomeUnknown(_) => (StatusCode::INTERNAL_SERVER_ERROR, "CommitStateUnknownException"),
         StoreError::Busy(_) | StoreError::Sql(_) | StoreError::Setup(_) | StoreError::AlreadyAnswered => COME_BACK,
         StoreError::Corrupt { .. } => INTERNAL,

@@ -5,7 +5,7 @@ use super::error::{Error, IcebergErrorResponse};
 use super::extract::{Body, GrantPath, Query, page_token};
 use super::visible::filled;
 use crate::app::App;
-use crate::auth::{Access, Action, Decision, Grant, Grantee, Object, Principal, Privilege};
+use crate::auth::{Action, Caller, Decision, Grant, Grantee, Object, Principal, Privilege};
 use crate::commit::{self, Target};
 use crate::spec::{Namespace, TableIdent};
 use crate::store::grants::{self, GrantRow, On};
@@ -149,7 +149,7 @@ pub(super) struct CheckResponse {
 )]
 pub(super) async fn list_grants(
     State(app): State<App>,
-    access: Access,
+    access: Caller,
     query: Query,
 ) -> Result<Json<ListGrantsResponse>, Error> {
     let read = |db, page| async move { grants::list(&db, &page).await };
@@ -174,7 +174,7 @@ pub(super) async fn list_grants(
 )]
 pub(super) async fn create_grant(
     State(app): State<App>,
-    access: Access,
+    access: Caller,
     body: Body,
 ) -> Result<Json<GrantModel>, Error> {
     let request: CreateGrantRequest = body.json()?;
@@ -204,7 +204,7 @@ pub(super) async fn create_grant(
 pub(super) async fn delete_grant(
     State(app): State<App>,
     GrantPath(id): GrantPath,
-    access: Access,
+    access: Caller,
 ) -> Result<StatusCode, Error> {
     let row = grants::load(&app.db, &id).await?.filter(|row| is_shown(&access, row));
     let row = row.ok_or_else(|| store::Error::NotFound(Entity::Grant(id.clone())))?;
@@ -243,7 +243,7 @@ pub(super) async fn delete_grant(
 )]
 pub(super) async fn check_access(
     State(app): State<App>,
-    access: Access,
+    access: Caller,
     query: Query,
 ) -> Result<Json<CheckResponse>, Error> {
     let action = query.filled("action").unwrap_or_default();
@@ -278,7 +278,7 @@ pub(super) async fn check_access(
 }
 
 /// What a request names, if the caller may see it.
-async fn find(app: &App, access: &Access, on: &ObjectModel) -> Result<Target, Error> {
+async fn find(app: &App, access: &Caller, on: &ObjectModel) -> Result<Target, Error> {
     // Decided by the names first: what must not be known of is absent, whether it is there or not.
     let row = match &on.warehouse {
         Some(name) => store::warehouses::load(&app.db, name).await?,
@@ -301,7 +301,7 @@ async fn find(app: &App, access: &Access, on: &ObjectModel) -> Result<Target, Er
 }
 
 /// Refuses to let somebody grant more than they have.
-fn may_grant(access: &Access, privilege: &Privilege, object: &Object, named: &str) -> Result<(), Error> {
+fn may_grant(access: &Caller, privilege: &Privilege, object: &Object, named: &str) -> Result<(), Error> {
     let needed = std::iter::once(Action::ManageGrants).chain(privilege.actions());
     let lacking = needed.filter(|action| !access.may(action, object)).map(|action| action.to_string());
     match lacking.collect::<Vec<_>>().as_slice() {
@@ -315,7 +315,7 @@ fn may_grant(access: &Access, privilege: &Privilege, object: &Object, named: &st
 }
 
 /// Whether a grant is the caller's own, or one that it manages.
-fn is_shown(access: &Access, row: &GrantRow) -> bool {
+fn is_shown(access: &Caller, row: &GrantRow) -> bool {
     let own = Grant::from_row(row.clone()).is_some_and(|grant| grant.is_for(&access.principal));
     own || access.may(&Action::ManageGrants, &object_of(row))
 }
@@ -333,10 +333,9 @@ fn object_of(row: &GrantRow) -> Object {
 fn object(target: &Target) -> Object {
     match (&target.on, &target.table) {
         (On::Server, _) => Object::Server,
-        (On::Warehouse(id), _) => Object::Warehouse(id.clone()),
         (On::Namespace(id, namespace), _) => Object::Namespace(id.clone(), namespace.clone()),
         (On::Table(id, _), Some(row)) => Object::Table(id.clone(), row.ident.clone()),
-        (On::Table(id, _), None) => Object::Warehouse(id.clone()),
+        (On::Warehouse(id) | On::Table(id, _), _) => Object::Warehouse(id.clone()),
     }
 }
 

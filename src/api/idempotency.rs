@@ -14,7 +14,7 @@ use super::error::Error;
 use super::extract::{Body, read_body};
 use super::tables::{json, loaded};
 use crate::app::App;
-use crate::auth::Access;
+use crate::auth::Caller;
 use crate::commit::{self, Once};
 use crate::spec::ViewMetadata;
 use crate::store;
@@ -176,7 +176,7 @@ fn key_of(headers: &HeaderMap) -> Result<String, Error> {
 /// What makes a request the same: who sends it, method, path, query and body.
 fn fingerprint(parts: &Parts, body: &[u8]) -> String {
     let mut hash = Sha256::new();
-    let sender = parts.extensions.get::<Access>().filter(|access| !access.principal.unrestricted);
+    let sender = parts.extensions.get::<Caller>().filter(|access| !access.principal.unrestricted);
     let sender = sender.map(|access| access.principal.name.as_bytes());
     let texts = [parts.method.as_str(), parts.uri.path(), parts.uri.query().unwrap_or_default()];
     for part in texts.map(str::as_bytes).into_iter().chain([body]).chain(sender) {

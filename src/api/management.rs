@@ -5,7 +5,7 @@ use super::error::{Error, IcebergErrorResponse};
 use super::extract::{Body, Query, WarehousePath, page_token};
 use super::visible::filled;
 use crate::app::{App, WarehouseSettings};
-use crate::auth::{Access, Action, Object};
+use crate::auth::{Action, Caller, Object};
 use crate::commit::{self, NewWarehouse, WarehouseChange};
 use crate::store::warehouses::{self, Status};
 use crate::store::{self, Entity};
@@ -88,7 +88,7 @@ pub(super) struct UpdateWarehouseRequest {
 )]
 pub(super) async fn list_warehouses(
     State(app): State<App>,
-    access: Access,
+    access: Caller,
     query: Query,
 ) -> Result<Json<ListWarehousesResponse>, Error> {
     let shown = |row: &warehouses::Warehouse| access.may(&Action::See, &Object::Warehouse(row.id.clone()));
@@ -148,7 +148,7 @@ pub(super) async fn load_warehouse(
 pub(super) async fn update_warehouse(
     State(app): State<App>,
     WarehousePath(name): WarehousePath,
-    access: Access,
+    access: Caller,
     body: Body,
 ) -> Result<Json<WarehouseModel>, Error> {
     let request: UpdateWarehouseRequest = body.json()?;

@@ -4,6 +4,7 @@ mod audit;
 mod authorise;
 mod config;
 mod credentials;
+mod deletes;
 mod dropped;
 pub mod error;
 mod extract;
@@ -18,6 +19,7 @@ mod oauth;
 mod path;
 mod plans;
 mod reports;
+mod shapes;
 mod tables;
 mod tasks;
 mod transactions;
@@ -101,6 +103,7 @@ fn routes() -> OpenApiRouter<App> {
         .routes(routes!(grants::delete_grant))
         .routes(routes!(grants::check_access))
         .routes(routes!(audit::list_audit))
+        .routes(routes!(deletes::describe_deletes))
         .routes(routes!(health::health))
         .routes(routes!(health::ready))
         .routes(routes!(health::metrics))

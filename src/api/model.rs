@@ -1,5 +1,9 @@
 //! The JSON of requests and replies, named as in the specification.
 
+use super::shapes::commit::{TableRequirement, TableUpdate};
+use super::shapes::schema::{PartitionSpec, Schema, SortOrder};
+use super::shapes::table::TableMetadata;
+use super::shapes::view::{ViewMetadata, ViewRequirement, ViewUpdate, ViewVersion};
 use crate::spec::{Namespace, TableIdent};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -107,8 +111,7 @@ pub(super) struct RegisterTableRequest {
 #[expect(dead_code, reason = "describes bytes that are put together without it")]
 pub(super) struct LoadTableResult {
     metadata_location: Option<String>,
-    #[schema(value_type = Object)]
-    metadata: (),
+    metadata: TableMetadata,
     config: Option<BTreeMap<String, String>>,
 }
 
@@ -118,8 +121,7 @@ pub(super) struct LoadTableResult {
 #[expect(dead_code, reason = "describes bytes that are put together without it")]
 pub(super) struct CommitTableResponse {
     metadata_location: String,
-    #[schema(value_type = Object)]
-    metadata: (),
+    metadata: TableMetadata,
 }
 
 /// A table to create.
@@ -129,12 +131,9 @@ pub(super) struct CommitTableResponse {
 pub(super) struct CreateTableRequest {
     name: String,
     location: Option<String>,
-    #[schema(value_type = Object)]
-    schema: (),
-    #[schema(value_type = Option<Object>)]
-    partition_spec: (),
-    #[schema(value_type = Option<Object>)]
-    write_order: (),
+    schema: Schema,
+    partition_spec: Option<PartitionSpec>,
+    write_order: Option<SortOrder>,
     stage_create: Option<bool>,
     properties: Option<BTreeMap<String, String>>,
 }
@@ -143,12 +142,9 @@ pub(super) struct CreateTableRequest {
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes what the pure core reads")]
 pub(super) struct CommitTableRequest {
-    #[schema(value_type = Option<TableIdentifier>)]
-    identifier: (),
-    #[schema(value_type = Vec<Object>)]
-    requirements: (),
-    #[schema(value_type = Vec<Object>)]
-    updates: (),
+    identifier: Option<TableIdentifier>,
+    requirements: Vec<TableRequirement>,
+    updates: Vec<TableUpdate>,
 }
 
 /// A commit to several tables.
@@ -173,8 +169,7 @@ pub(super) struct RegisterViewRequest {
 #[expect(dead_code, reason = "describes bytes that are put together without it")]
 pub(super) struct LoadViewResult {
     metadata_location: String,
-    #[schema(value_type = Object)]
-    metadata: (),
+    metadata: ViewMetadata,
     config: Option<BTreeMap<String, String>>,
 }
 
@@ -185,10 +180,8 @@ pub(super) struct LoadViewResult {
 pub(super) struct CreateViewRequest {
     name: String,
     location: Option<String>,
-    #[schema(value_type = Object)]
-    schema: (),
-    #[schema(value_type = Object)]
-    view_version: (),
+    schema: Schema,
+    view_version: ViewVersion,
     properties: Option<BTreeMap<String, String>>,
 }
 
@@ -196,12 +189,9 @@ pub(super) struct CreateViewRequest {
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes what the pure core reads")]
 pub(super) struct CommitViewRequest {
-    #[schema(value_type = Option<TableIdentifier>)]
-    identifier: (),
-    #[schema(value_type = Option<Vec<Object>>)]
-    requirements: (),
-    #[schema(value_type = Vec<Object>)]
-    updates: (),
+    identifier: Option<TableIdentifier>,
+    requirements: Option<Vec<ViewRequirement>>,
+    updates: Vec<ViewUpdate>,
 }
 
 /// An engine's report on a scan or a commit.
@@ -209,6 +199,14 @@ pub(super) struct CommitViewRequest {
 #[serde(rename_all = "kebab-case")]
 #[expect(dead_code, reason = "describes what the pure core reads")]
 pub(super) struct ReportMetricsRequest {
-    /// `scan-report` or `commit-report`; other members are kept as they are.
-    report_type: String,
+    /// Other members are kept as they are.
+    report_type: ReportType,
+}
+
+#[derive(ToSchema)]
+#[schema(rename_all = "kebab-case")]
+#[expect(dead_code, reason = "describes what the pure core reads")]
+pub(super) enum ReportType {
+    ScanReport,
+    CommitReport,
 }

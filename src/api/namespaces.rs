@@ -8,7 +8,7 @@ use super::model::{
 };
 use super::visible;
 use crate::app::App;
-use crate::auth::{Access, Action, Object};
+use crate::auth::{Action, Caller, Object};
 use crate::commit::{self, Once};
 use crate::store::idempotency::Answer;
 use crate::store::namespaces::{self, PropertiesUpdate};
@@ -36,7 +36,7 @@ use std::collections::BTreeMap;
 pub(super) async fn list_namespaces(
     State(app): State<App>,
     InWarehouse(warehouse): InWarehouse,
-    access: Access,
+    access: Caller,
     query: Query,
 ) -> Result<Json<ListNamespacesResponse>, Error> {
     let (parent, page) = (query.parent()?, query.page()?);
@@ -98,7 +98,7 @@ pub(super) async fn load_namespace_metadata(
     State(app): State<App>,
     InWarehouse(warehouse): InWarehouse,
     NamespacePath(namespace): NamespacePath,
-    access: Access,
+    access: Caller,
 ) -> Result<Json<GetNamespaceResponse>, Error> {
     let row = namespaces::load(&app.db, &warehouse.row.id, &namespace).await?;
     let row = row.ok_or_else(|| store::Error::NotFound(Entity::Namespace(namespace.to_string())))?;

@@ -4,6 +4,8 @@
 
 use super::error::{Error, IcebergErrorResponse};
 use super::extract::{Body, InWarehouse, PlanPath, TablePath};
+use super::shapes::expression::Expression;
+use super::shapes::scan::{ContentFile, FileScanTask};
 use super::tables::json;
 use crate::app::App;
 use crate::commit::{self, PlanOf};
@@ -26,8 +28,9 @@ pub(super) struct PlanTableScanRequest {
     end_snapshot_id: Option<i64>,
     select: Option<Vec<String>>,
     /// An expression, in either grammar of the specification.
-    #[schema(value_type = Option<Expression>)]
-    filter: (),
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    filter: Option<Expression>,
     case_sensitive: Option<bool>,
     use_snapshot_schema: Option<bool>,
     /// Columns whose statistics are sent.
@@ -36,29 +39,23 @@ pub(super) struct PlanTableScanRequest {
     min_rows_requested: Option<i64>,
 }
 
-/// `true`, `false`, or an object with a `type`.
-#[derive(ToSchema)]
-#[serde(untagged)]
-#[expect(dead_code, reason = "describes what the planner reads")]
-pub(super) enum Expression {
-    Constant(bool),
-    #[schema(value_type = Object)]
-    Node(()),
-}
-
 /// A plan.
 #[derive(ToSchema)]
 #[serde(rename_all = "kebab-case")]
 #[expect(dead_code, reason = "describes bytes that are put together without it")]
 pub(super) struct CompletedPlanningResult {
-    /// Always `completed`.
-    status: String,
+    status: CompletedTag,
     plan_id: String,
     plan_tasks: Option<Vec<String>>,
-    #[schema(value_type = Option<Vec<Object>>)]
-    delete_files: (),
-    #[schema(value_type = Vec<Object>)]
-    file_scan_tasks: (),
+    delete_files: Option<Vec<ContentFile>>,
+    file_scan_tasks: Vec<FileScanTask>,
+}
+
+#[derive(ToSchema)]
+#[schema(rename_all = "kebab-case")]
+#[expect(dead_code, reason = "describes bytes that are put together without it")]
+pub(super) enum CompletedTag {
+    Completed,
 }
 
 /// A part of a plan.
@@ -67,10 +64,8 @@ pub(super) struct CompletedPlanningResult {
 #[expect(dead_code, reason = "describes bytes that are put together without it")]
 pub(super) struct FetchScanTasksResult {
     plan_tasks: Option<Vec<String>>,
-    #[schema(value_type = Option<Vec<Object>>)]
-    delete_files: (),
-    #[schema(value_type = Vec<Object>)]
-    file_scan_tasks: (),
+    delete_files: Option<Vec<ContentFile>>,
+    file_scan_tasks: Vec<FileScanTask>,
 }
 
 /// The part of a plan to fetch.

@@ -9,7 +9,7 @@ use super::model::{
 };
 use super::visible;
 use crate::app::{Agent, App, Use, Warehouse};
-use crate::auth::Access;
+use crate::auth::Caller;
 use crate::commit::{self, Created, Once, RegisterRequest, Stored, TableChange};
 use crate::config::RegisterCheck;
 use crate::spec::{self, Namespace, TableMetadata};
@@ -40,7 +40,7 @@ pub(super) async fn list_tables(
     State(app): State<App>,
     InWarehouse(warehouse): InWarehouse,
     NamespacePath(namespace): NamespacePath,
-    access: Access,
+    access: Caller,
     query: Query,
 ) -> Result<Json<ListTablesResponse>, Error> {
     list(&app, &access, &warehouse, &namespace, Kind::Table, &query).await
@@ -49,7 +49,7 @@ pub(super) async fn list_tables(
 /// The page of a namespace's tables, or of its views, that a query asks for: of those that the caller may see.
 pub(super) async fn list(
     app: &App,
-    access: &Access,
+    access: &Caller,
     warehouse: &Warehouse,
     namespace: &Namespace,
     kind: Kind,
@@ -171,8 +171,7 @@ pub(super) async fn load_table(
     State(app): State<App>,
     InWarehouse(warehouse): InWarehouse,
     TablePath(ident): TablePath,
-    query: Query,
-    access: Access,
+    (query, access): (Query, Caller),
     agent: Agent,
     headers: HeaderMap,
 ) -> Result<Response, Error> {

@@ -4,7 +4,7 @@ use super::error::{Error, IcebergErrorResponse};
 use super::extract::{Query, TaskPath, page_token};
 use super::visible::filled;
 use crate::app::App;
-use crate::auth::{Access, Action, Object};
+use crate::auth::{Action, Caller, Object};
 use crate::store::tasks::{self, Entry, State, Task};
 use crate::store::{self, Entity};
 use axum::Json;
@@ -109,7 +109,7 @@ impl From<Entry> for LogEntry {
 )]
 pub(super) async fn list_tasks(
     extract::State(app): extract::State<App>,
-    access: Access,
+    access: Caller,
     query: Query,
 ) -> Result<Json<ListTasksResponse>, Error> {
     let state = match query.filled("state") {
@@ -138,7 +138,7 @@ pub(super) async fn list_tasks(
 pub(super) async fn load_task(
     extract::State(app): extract::State<App>,
     TaskPath(id): TaskPath,
-    access: Access,
+    access: Caller,
 ) -> Result<Json<LoadTaskResponse>, Error> {
     let task = tasks::load(&app.db, &id).await?.filter(|task| is_shown(&access, task));
     let task = task.ok_or(store::Error::NotFound(Entity::Task(id.clone())))?;
@@ -147,7 +147,7 @@ pub(super) async fn load_task(
 }
 
 /// A task is shown to those who may read all that it may be about: its warehouse, or the server.
-fn is_shown(access: &Access, task: &Task) -> bool {
+fn is_shown(access: &Caller, task: &Task) -> bool {
     let about = task.warehouse_id.clone().map_or(Object::Server, Object::Warehouse);
     access.may(&Action::Read, &about)
 }

@@ -1,7 +1,7 @@
 //! Lists that show what their caller may see, in pages that are full.
 
 use super::error::Error;
-use crate::auth::{Access, Object};
+use crate::auth::{Caller, Object};
 use crate::spec::Namespace;
 use crate::store::tables::Kind;
 use crate::store::{self, Db, Listing, Page};
@@ -13,7 +13,7 @@ const ROWS: u32 = 500;
 /// The tables, or the views, of a namespace that the caller may see without seeing all of it: those that its grants
 /// name. `None` where it sees all.
 pub(super) fn tables(
-    access: &Access,
+    access: &Caller,
     warehouse_id: &str,
     namespace: &Namespace,
     kind: Kind,
@@ -28,7 +28,7 @@ pub(super) fn tables(
 
 /// The namespaces under a parent, or at the top, that the caller may see without seeing all of them.
 pub(super) fn namespaces(
-    access: &Access,
+    access: &Caller,
     warehouse_id: &str,
     parent: Option<&Namespace>,
     page: &Page,
@@ -101,7 +101,7 @@ mod tests {
             assert_eq!(part.items.len(), 50);
             after = Some(next.parse().unwrap());
         }
-        assert_eq!(all, Vec::from_iter((0..2000).filter(shown)));
+        assert_eq!(all, (0..2000).filter(shown).collect::<Vec<_>>());
     }
 
     #[tokio::test]

@@ -6,7 +6,7 @@ use super::extract::{ManagedWarehouse, Query, page_token};
 use super::model::TableIdentifier;
 use super::visible::filled;
 use crate::app::App;
-use crate::auth::Access;
+use crate::auth::Caller;
 use crate::store::warnings::{self, Warning};
 use axum::Json;
 use axum::extract::State;
@@ -71,7 +71,7 @@ pub(super) struct ListWarningsResponse {
 pub(super) async fn list_warnings(
     State(app): State<App>,
     ManagedWarehouse(warehouse): ManagedWarehouse,
-    access: Access,
+    access: Caller,
     query: Query,
 ) -> Result<Json<ListWarningsResponse>, Error> {
     app.write_journal().await;

@@ -1,7 +1,7 @@
 //! What callers were granted, kept in memory by the version of all grants.
 
 use super::App;
-use crate::auth::{Access, Grant, Granted, Grantee, Principal};
+use crate::auth::{Caller, Grant, Granted, Grantee, Principal};
 use crate::store::{self, grants};
 use moka::sync::Cache;
 use std::sync::Arc;
@@ -21,9 +21,9 @@ impl Default for GrantCache {
 
 impl App {
     /// What a principal may do, as it is now: one small query tells whether what is kept is old.
-    pub async fn access(&self, principal: Arc<Principal>) -> Result<Access, store::Error> {
+    pub async fn access(&self, principal: Arc<Principal>) -> Result<Caller, store::Error> {
         if principal.unrestricted {
-            return Ok(Access { principal, granted: Arc::default() });
+            return Ok(Caller { principal, granted: Arc::default() });
         }
         let version = grants::version(&self.db).await?;
         self.access_at(principal, version).await
@@ -31,18 +31,18 @@ impl App {
 
     /// What a principal could do when it was last looked, without asking the database if it is known at all. Whoever uses
     /// it finds out from its next query whether it is old, see [`App::access_at`].
-    pub async fn access_from_memory(&self, principal: Arc<Principal>) -> Result<Access, store::Error> {
+    pub async fn access_from_memory(&self, principal: Arc<Principal>) -> Result<Caller, store::Error> {
         let known = self.grants.0.get(&key(&principal)).filter(|_| !principal.unrestricted);
         match known {
-            Some(granted) => Ok(Access { principal, granted }),
+            Some(granted) => Ok(Caller { principal, granted }),
             None => self.access(principal).await,
         }
     }
 
     /// What a principal may do at this version of all grants, or at a later one.
-    pub async fn access_at(&self, principal: Arc<Principal>, version: i64) -> Result<Access, store::Error> {
+    pub async fn access_at(&self, principal: Arc<Principal>, version: i64) -> Result<Caller, store::Error> {
         if let Some(granted) = self.grants.0.get(&key(&principal)).filter(|known| known.version >= version) {
-            return Ok(Access { principal, granted });
+            return Ok(Caller { principal, granted });
         }
         // The version is read first: grants that change in between are newer than it says, and are read again.
         let mut all = Vec::new();
@@ -52,7 +52,7 @@ impl App {
         }
         let granted = Arc::new(Granted { version, grants: all });
         self.grants.0.insert(key(&principal), Arc::clone(&granted));
-        Ok(Access { principal, granted })
+        Ok(Caller { principal, granted })
     }
 }
 

@@ -26,7 +26,6 @@ impl Object {
     pub fn holds(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Server, _) => true,
-            (_, Self::Server) => false,
             (Self::Warehouse(id), other) => Some(id.as_str()) == other.warehouse(),
             (Self::Namespace(id, outer), Self::Namespace(other, inner)) => {
                 id == other && inner.levels().starts_with(outer.levels())
@@ -35,9 +34,7 @@ impl Object {
                 id == other && table.namespace.levels().starts_with(outer.levels())
             }
             (Self::Table(id, table), Self::Table(other, wanted)) => id == other && table == wanted,
-            (Self::Namespace(..), Self::Warehouse(_)) | (Self::Table(..), Self::Warehouse(_) | Self::Namespace(..)) => {
-                false
-            }
+            (Self::Namespace(..) | Self::Table(..), _) => false,
         }
     }
 

@@ -1,22 +1,22 @@
 //! Looking at a table that is there, or is to be: before it is registered, and before it is upgraded.
 
 use crate::app::{App, Warehouse};
-use crate::commit::verdict::{Subject, count_not_checked};
+use crate::commit::verdict::{Subject, count_not_checked, timed};
 use crate::commit::{Error, load};
 use crate::config::{RegisterCheck, RulesMode};
 use crate::readiness::{self, Readiness, Users};
 use crate::spec::{TableIdent, TableMetadata};
 use crate::store::engines;
 use crate::store::warnings::Warning;
-use crate::validate::at_rest::{self, Scope, SnapshotReport, Snapshots, TableReport, Verdict};
+use crate::validate::at_rest::{self, Burden, Scope, SnapshotReport, Snapshots, TableReport, Verdict};
 use crate::validate::{Cache, Report};
 use std::time::Duration;
 
 /// What one check may keep of manifests, in bytes. It is not shared: files of a table that is not ours yet may change.
 const CACHE_BYTES: u64 = 32 << 20;
 
-/// How long an upgrade check looks at the table.
-const UPGRADE_CHECK_LIMIT: Duration = Duration::from_mins(2);
+/// How long somebody who asks about a table waits for a look at it.
+const LOOK_LIMIT: Duration = Duration::from_mins(2);
 
 /// Of how many live files one check may keep something.
 const MOST_FILES: usize = 1_000_000;
@@ -52,7 +52,7 @@ pub(super) async fn check_registered(
         return Ok(Vec::new());
     }
     let limit = Duration::from_secs(subject.app.config.register_check_s);
-    let report = look_at(subject, table, limit).await;
+    let report = timed(subject.action, look_at(subject, table, limit)).await;
     let verdict = report.verdict();
     count(verdict);
     let TableReport { mut snapshots, stopped, .. } = report;
@@ -127,6 +127,22 @@ pub async fn upgrade_check(app: &App, warehouse: &Warehouse, ident: &TableIdent,
     let seen: Vec<(String, i64, i64)> = seen.map(|seen| (seen.agent, seen.read_ms, seen.wrote_ms)).collect();
     let users = Users { seen: &seen, now_ms: app.clock.now_ms() };
     let subject = Subject { app, warehouse, table: ident, row: Some(&row), action: "upgrade-check" };
-    let report = look_at(subject, stored.metadata(), UPGRADE_CHECK_LIMIT).await;
+    let report = look_at(subject, stored.metadata(), LOOK_LIMIT).await;
     Ok(readiness::assess(stored.metadata(), to, &report, Some(users), policy(warehouse, to)))
+}
+
+/// Tells what the deletes of a table cost, with at most so many of its data files.
+///
+/// # Errors
+/// [`Error::StorageUnavailable`] if storage did not answer.
+pub async fn burden(app: &App, warehouse: &Warehouse, ident: &TableIdent, most: usize) -> Result<Burden, Error> {
+    let (row, stored) = load::<TableMetadata>(app, warehouse, ident).await?;
+    let subject = Subject { app, warehouse, table: ident, row: Some(&row), action: "deletes" };
+    let mut report = look_at(subject, stored.metadata(), LOOK_LIMIT).await;
+    match report.stopped.take() {
+        Some(stopped) => {
+            Err(Error::StorageUnavailable { location: stopped.location.clone(), source: Box::new(stopped) })
+        }
+        None => Ok(Burden::of(stored.metadata(), report, most)),
+    }
 }

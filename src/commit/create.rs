@@ -95,8 +95,8 @@ impl<M: Document, B: Fn(&str) -> spec::Result<M> + Send + Sync> Attempt<M> for C
         }
     }
 
-    fn names(&self) -> String {
-        self.ident.to_string()
+    fn idents(&self) -> Vec<&TableIdent> {
+        vec![self.ident]
     }
 }
 

@@ -26,7 +26,7 @@ mod verdict;
 mod view;
 mod warehouse;
 
-pub use check::upgrade_check;
+pub use check::{burden, upgrade_check};
 pub use create::{Created, create_table};
 pub use document::Document;
 pub use drop::{EXPIRE_TABLE, ExpireOrder, PURGE_TABLE, PurgeOrder, drop, queue_purge};
@@ -167,5 +167,6 @@ fn refusal(report: &validate::Report) -> String {
     let broken: Vec<&str> = report.refused.iter().map(|violation| violation.message.as_str()).collect();
     let more = report.refused_count.saturating_sub(broken.len());
     let rest = if more == 0 { String::new() } else { format!(" And {more} more.") };
-    format!("Invalid commit, nothing was changed: {}{rest}", broken.join(" "))
+    let what = if report.stale { "Validation failed, please retry" } else { "Invalid commit, nothing was changed" };
+    format!("{what}: {}{rest}", broken.join(" "))
 }

@@ -93,7 +93,7 @@ async fn insert(app: &App, new: &NewTable<'_>, once: &Once) -> Result<(), store:
 
 async fn replace(app: &App, kind: Kind, swap: Swap<'_>, once: &Once) -> Result<(), store::Error> {
     let mut tx = app.db.begin().await?;
-    tables::swap(&mut tx, std::slice::from_ref(&swap)).await?;
+    tables::swap(&mut tx, std::slice::from_ref(&swap), &[]).await?;
     once.keep(app, &mut tx, || metadata(kind, &swap.row.id, swap.change.metadata_location)).await?;
     tx.commit().await
 }

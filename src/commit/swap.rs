@@ -19,6 +19,10 @@ use std::time::Duration;
 /// How often a change is tried before its client is told to come back.
 const TRIES: usize = 5;
 
+/// How long a commit waits for those before it on this server. A slow one holds the others up no longer than that: they
+/// go on beside it, and who swaps first wins.
+const TURN_LIMIT: Duration = Duration::from_secs(2);
+
 /// Pause before the second try; doubled before each further one.
 const PAUSE: Duration = Duration::from_millis(10);
 
@@ -43,8 +47,8 @@ pub(super) trait Attempt<M: Document>: Send {
     /// Is told that the change was made.
     fn made(&mut self) {}
 
-    /// What is changed, for people.
-    fn names(&self) -> String;
+    /// What is changed.
+    fn idents(&self) -> Vec<&TableIdent>;
 }
 
 /// One change, ready for the swap.
@@ -161,6 +165,9 @@ pub(super) async fn until_won<M: Document>(
     mut attempt: impl Attempt<M>,
     once: &Once,
 ) -> Result<Vec<Arc<Stored<M>>>, Error> {
+    // Commits that meet would prepare, write and delete files that lose. In turn each of them wins at once.
+    let key = |ident: &&TableIdent| format!("{}/{ident}", warehouse.row.id);
+    let _turns = app.changing.all(attempt.idents().iter().map(key).collect(), TURN_LIMIT).await;
     let mut tried = 1;
     loop {
         let prepared = attempt.prepare().await?;
@@ -182,7 +189,7 @@ pub(super) async fn until_won<M: Document>(
         let error = attempt.judge(error)?;
         if tried == TRIES {
             return Err(match error {
-                store::Error::Conflict => Error::Contention { table: attempt.names(), tries: TRIES },
+                store::Error::Conflict => Error::Contention { table: names(&attempt.idents()), tries: TRIES },
                 other => other.into(),
             });
         }
@@ -191,6 +198,10 @@ pub(super) async fn until_won<M: Document>(
         tokio::time::sleep(PAUSE * 2_u32.pow(u32::try_from(tried - 1).unwrap_or(0))).await;
         tried += 1;
     }
+}
+
+fn names(idents: &[&TableIdent]) -> String {
+    idents.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 fn writes<M>(prepared: &[Prepared<M>]) -> impl Iterator<Item = &Write<M>> {
@@ -240,7 +251,7 @@ async fn delete_quietly(app: &App, location: &str) {
     }
 }
 
-/// One SQL transaction: swaps first, then creates in order of their names; the notes of the files that pointers name
+/// One SQL transaction: swaps first, and that what stays as it is was not changed meanwhile; then creates in order of their names; the notes of the files that pointers name
 /// now, and of those that none names any more; the answer.
 async fn swap<M: Document>(
     app: &App,
@@ -251,19 +262,21 @@ async fn swap<M: Document>(
 ) -> Result<(), store::Error> {
     let mut swaps = Vec::new();
     let mut creates = Vec::new();
+    let mut same = Vec::new();
     for item in prepared {
         match item {
-            Prepared::Same(..) => {}
+            Prepared::Same(_, row) => same.push(row),
             Prepared::Swap(write, row) => swaps.push(write.as_swap(row)),
             Prepared::Create(write) => creates.push(write),
         }
     }
-    if swaps.is_empty() && creates.is_empty() {
+    // What holds of one table was read at one moment. Several must be as they were read at one moment too.
+    if swaps.is_empty() && creates.is_empty() && same.len() < 2 {
         return once.keep_alone(app, answer).await;
     }
     creates.sort_by(|a, b| a.ident.cmp(&b.ident));
     let mut tx = app.db.begin().await?;
-    tables::swap(&mut tx, &swaps).await?;
+    tables::swap(&mut tx, &swaps, &same).await?;
     for write in creates {
         tables::create(&mut tx, &write.as_new_table(warehouse)).await?;
     }

@@ -12,15 +12,15 @@ use crate::commit::check::check_version;
 use crate::commit::location::{check_changed, check_files, check_metadata, choose};
 use crate::commit::once::nothing;
 use crate::commit::swap::{Attempt, New, Prepared, Write, until_won};
-use crate::commit::verdict::Subject;
+use crate::commit::verdict::{Subject, timed};
 use crate::commit::{Error, Once, Owned, Stored, load, name_taken};
-use crate::spec::{self, AddedSnapshot, Base, CommitTableRequest, TableIdent, TableMetadata, TableUpdate};
+use crate::spec::{self, AddedSnapshot, Applied, Base, CommitTableRequest, TableIdent, TableMetadata, TableUpdate};
 use crate::store::idempotency::Answer;
 use crate::store::locations::Claim;
 use crate::store::tables::{self, Kind, TableRow};
 use crate::store::warnings::Warning;
 use crate::store::{self, Entity};
-use crate::validate;
+use crate::validate::{self, Change};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -120,8 +120,8 @@ impl Attempt<TableMetadata> for Commit<'_> {
         self.app.note_warnings(std::mem::take(&mut self.validated.warnings));
     }
 
-    fn names(&self) -> String {
-        self.changes.iter().map(|change| change.ident.to_string()).collect::<Vec<_>>().join(", ")
+    fn idents(&self) -> Vec<&TableIdent> {
+        self.changes.iter().map(|change| &change.ident).collect()
     }
 }
 
@@ -144,16 +144,16 @@ async fn prepare(
     }
     let now_ms = app.clock.now_ms();
     let of = Base { metadata: base.metadata(), location: base.location() };
-    let applied = spec::apply(Some(of), &change.request.updates, now_ms)?;
+    let mut applied = spec::apply(Some(of), &change.request.updates, now_ms)?;
     if !applied.changed {
         return Ok(Prepared::Same(base, row));
     }
-    let mut metadata = applied.metadata;
-    let location_key = check_changed(app, warehouse, &row, &**base.metadata(), &metadata).await?;
+    let location_key = check_changed(app, warehouse, &row, &**base.metadata(), &applied.metadata).await?;
     check_files(app, warehouse, &change.request.updates, &row.id).await?;
-    check_version(warehouse, metadata.format_version)?;
+    check_version(warehouse, applied.metadata.format_version)?;
     let subject = Subject { app, warehouse, table: &change.ident, row: Some(&row), action: "commit" };
-    validated.check(subject, Some(base.metadata()), &mut metadata, &applied.added_snapshots).await?;
+    validated.check(subject, Some(base.metadata()), &mut applied).await?;
+    let metadata = applied.metadata;
     let new = New {
         ident: &change.ident,
         id: row.id.clone(),
@@ -180,13 +180,13 @@ async fn prepare_create(
     }
     let now_ms = app.clock.now_ms();
     let updates = complete(app, warehouse, change).await?;
-    let applied = spec::apply(None, &updates, now_ms)?;
-    let mut metadata = applied.metadata;
-    let location_key = check_metadata(app, warehouse, &metadata, "").await?.to_string();
+    let mut applied = spec::apply(None, &updates, now_ms)?;
+    let location_key = check_metadata(app, warehouse, &applied.metadata, "").await?.to_string();
     check_files(app, warehouse, &updates, "").await?;
-    check_version(warehouse, metadata.format_version)?;
+    check_version(warehouse, applied.metadata.format_version)?;
     let subject = Subject { app, warehouse, table: &change.ident, row: None, action: "commit" };
-    validated.check(subject, None, &mut metadata, &applied.added_snapshots).await?;
+    validated.check(subject, None, &mut applied).await?;
+    let metadata = applied.metadata;
     let new = New {
         ident: &change.ident,
         id: app.ids.uuid(),
@@ -241,29 +241,49 @@ async fn disposable(
 struct Validated {
     /// For each snapshot that passed, the end of the row ids that its manifest list assigns.
     row_id_ends: HashMap<i64, Option<i64>>,
+    /// The table's partition specs that the verdict is about: what a manifest means depends on their numbers.
+    specs: Vec<String>,
     /// What is to be remembered once the change is made.
     warnings: Vec<Warning>,
 }
 
 impl Validated {
+    /// Between two tries another commit may have taken the number that a partition spec had at the first.
+    fn forget_if_specs_changed(&mut self, metadata: &TableMetadata) {
+        let specs: Vec<String> = metadata.partition_specs.iter().map(|spec| spec.to_json().to_string()).collect();
+        if self.specs != specs {
+            self.row_id_ends.clear();
+            self.specs = specs;
+        }
+    }
+
     async fn check(
         &mut self,
         subject: Subject<'_>,
         base: Option<&TableMetadata>,
-        metadata: &mut TableMetadata,
-        added: &[AddedSnapshot],
+        applied: &mut Applied,
     ) -> Result<(), Error> {
+        self.forget_if_specs_changed(&applied.metadata);
+        let Applied { metadata, added_snapshots: added, renumbered_specs, .. } = applied;
         let new: Vec<AddedSnapshot> =
             added.iter().filter(|snapshot| !self.row_id_ends.contains_key(&snapshot.snapshot_id)).copied().collect();
         let Subject { app, warehouse, .. } = subject;
         let reader = subject.reader();
-        let verdict = validate::snapshots(&reader, &app.manifests, &warehouse.levels, base, metadata, &new).await;
+        let change = Change { base, new: metadata, added: &new, renumbered_specs };
+        let verdict = validate::snapshots(&reader, &app.manifests, &warehouse.levels, &change);
+        let verdict = timed(subject.action, verdict).await;
         let report = verdict.map_err(|unavailable| Error::StorageUnavailable {
             location: unavailable.location.clone(),
             source: Box::new(unavailable),
         })?;
         let end = report.row_id_end;
-        self.warnings.extend(subject.judge(report)?);
+        for warning in subject.judge(report)? {
+            // What the commit changes in the metadata is judged at every try.
+            let is_known = |known: &Warning| (&known.rule, &known.message) == (&warning.rule, &warning.message);
+            if !self.warnings.iter().any(is_known) {
+                self.warnings.push(warning);
+            }
+        }
         self.row_id_ends.extend(new.iter().map(|snapshot| (snapshot.snapshot_id, end)));
         for end in added.iter().filter_map(|snapshot| self.row_id_ends.get(&snapshot.snapshot_id).copied().flatten()) {
             metadata.raise_next_row_id(end);

@@ -8,6 +8,7 @@ use crate::storage::Scoped;
 use crate::store::tables::TableRow;
 use crate::store::warnings::Warning;
 use crate::validate::{Report, Violation};
+use std::time::Instant;
 
 /// What a verdict is about.
 #[derive(Debug, Clone, Copy)]
@@ -19,6 +20,14 @@ pub(super) struct Subject<'a> {
     pub row: Option<&'a TableRow>,
     /// `commit` or `register`.
     pub action: &'static str,
+}
+
+/// Waits for a verdict, and notes how long it took.
+pub(super) async fn timed<T>(action: &'static str, verdict: impl Future<Output = T>) -> T {
+    let began = Instant::now();
+    let verdict = verdict.await;
+    metrics::histogram!("guillemot_validation_duration_seconds", "action" => action).record(began.elapsed());
+    verdict
 }
 
 impl Subject<'_> {

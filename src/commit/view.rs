@@ -72,7 +72,7 @@ impl Attempt<ViewMetadata> for Replacement<'_> {
         Ok(vec![Prepared::Swap(Write::new(self.app, new, metadata, now_ms)?, row)])
     }
 
-    fn names(&self) -> String {
-        self.ident.to_string()
+    fn idents(&self) -> Vec<&TableIdent> {
+        vec![self.ident]
     }
 }

@@ -1,6 +1,12 @@
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
 use proptest::prelude::*;
+use roaring::RoaringTreemap;
 
 use super::*;
+use crate::puffin;
 
 /// Vectors of Iceberg's own tests (core/src/test/resources/org/apache/iceberg/deletes).
 const EMPTY: &str = "0000000cd1d339640000000000000000bf18480c";
@@ -265,6 +271,105 @@ proptest! {
         bitmap.optimize();
         let read = DeletionVector::parse(&blob(&vector(&[(3, bitmap)]))).unwrap();
         prop_assert!(read.positions().map(low).eq(values));
+    }
+}
+
+/// Whether `roaring` takes the inside of an envelope for the same positions as we do: what we read it reads alike, and
+/// what it reads and writes back to the very same bytes we read too, unless a key is higher than readers take.
+fn agrees_with_roaring(inside: &[u8]) -> Result<(), String> {
+    let theirs = RoaringTreemap::deserialize_from(inside);
+    match (DeletionVector::parse(&blob(inside)), theirs) {
+        (Ok(_), Err(fault)) => Err(format!("we read what roaring does not: {fault}")),
+        (Ok(ours), Ok(theirs)) => {
+            let theirs: BTreeMap<_, _> = theirs.bitmaps().filter(|(_, bitmap)| !bitmap.is_empty()).collect();
+            if ours.bitmaps().eq(theirs) { Ok(()) } else { Err("other positions".to_owned()) }
+        }
+        (Err(fault), Ok(theirs)) => {
+            let mut written = Vec::new();
+            theirs.serialize_into(&mut written).unwrap();
+            let unlike = written != inside || theirs.bitmaps().any(|(key, _)| key > HIGHEST_KEY);
+            if unlike { Ok(()) } else { Err(format!("roaring writes what we do not read: {fault}")) }
+        }
+        (Err(_), Err(_)) => Ok(()),
+    }
+}
+
+proptest! {
+    #[test]
+    fn roaring_agrees_on_what_is_valid(
+        values in proptest::collection::btree_set(0_u32..400_000, 0..600),
+        range in proptest::option::of((0_u32..200_000, 1_u32..70_000)),
+        keys in proptest::collection::vec(any::<u32>().prop_map(|key| key & 0x8000_0003), 1..3),
+        runs in any::<bool>(),
+        changes in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 0..4),
+    ) {
+        let mut bitmap: RoaringBitmap = values.into_iter().collect();
+        if let Some((first, length)) = range {
+            bitmap.insert_range(first..first + length);
+        }
+        if runs {
+            bitmap.optimize();
+        }
+        let bitmaps: Vec<_> = keys.into_iter().map(|key| (key, bitmap.clone())).collect();
+        let mut inside = vector(&bitmaps);
+        // Where all but the first few hundred bytes are alike, changes go to those.
+        for (place, with) in changes {
+            let at = place.index(inside.len().min(300));
+            inside[at] ^= with;
+        }
+        prop_assert_eq!(agrees_with_roaring(&inside), Ok(()));
+    }
+}
+
+/// The Puffin files of the fixture tables, which are good, and small enough to be broken at every byte.
+fn puffin_files() -> Vec<PathBuf> {
+    fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let good = !path.ends_with("corrupt") && !path.ends_with("duckdb153_bad");
+            if path.is_dir() && good {
+                collect(&path, files);
+            } else if path.extension().is_some_and(|extension| extension == "puffin")
+                && path.metadata().unwrap().len() < 1500
+            {
+                files.push(path);
+            }
+        }
+    }
+    let mut files = Vec::new();
+    collect(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/fixtures")), &mut files);
+    files
+}
+
+/// Reads a Puffin file as a commit's validation does: head, footer, each vector.
+fn read_all(file: &[u8]) -> Result<usize, String> {
+    puffin::check_head(file).map_err(|fault| fault.to_string())?;
+    let footer = puffin::footer(file, file.len() as u64).map_err(|fault| fault.to_string())?;
+    for at in &footer.blobs {
+        let range = usize::try_from(at.offset).unwrap()..usize::try_from(at.offset + at.length).unwrap();
+        let bytes = file.get(range).ok_or("a blob outside of the file")?;
+        DeletionVector::parse(bytes).map_err(|fault| fault.to_string())?;
+    }
+    Ok(footer.blobs.len())
+}
+
+#[test]
+fn real_puffin_files_are_read_and_no_cut_or_changed_byte_passes() {
+    let files = puffin_files();
+    assert!(files.len() > 10, "{}", files.len());
+    for path in files {
+        let good = fs::read(&path).unwrap();
+        assert!(read_all(&good).unwrap() > 0, "{path:?}");
+        for length in 0..good.len() {
+            assert!(read_all(&good[..length]).is_err(), "{path:?}: {length} bytes");
+        }
+        let footer = puffin::footer_length(&good, good.len() as u64).unwrap();
+        let json = good.len() - usize::try_from(footer).unwrap() + 4..good.len() - 12;
+        for at in (0..good.len()).filter(|at| !json.contains(at)) {
+            let mut changed = good.clone();
+            changed[at] ^= 1 << (at % 8);
+            assert!(read_all(&changed).is_err(), "{path:?}: byte {at}");
+        }
     }
 }
 

@@ -8,7 +8,10 @@ use super::{Limits, Metadata, ParseError};
 const MAGIC: &[u8; 4] = b"Obj\x01";
 const SYNC_BYTES: usize = 16;
 /// However small a file is, it may hold this many rows.
-const ROWS_OF_ANY_FILE: usize = 10_000;
+const ROWS_OF_ANY_FILE: usize = 4000;
+/// The most bytes that a byte of a file may become: what deflate reaches. Zstandard could make 32,000 of one, but no
+/// writer's rows, each with a path of its own, come near either.
+const MOST_EXPANSION: usize = 1032;
 /// The most times that reading one file may look at a field: a second or so.
 const MOST_FIELD_VISITS: usize = 200_000_000;
 
@@ -53,7 +56,7 @@ impl<'a> Container<'a> {
         let mut content = Vec::new();
         let most_rows = self.most_rows(limits);
         let mut rows_left = most_rows;
-        let mut bytes_left = limits.decompressed_bytes;
+        let mut bytes_left = limits.decompressed_bytes.min(MOST_EXPANSION.saturating_mul(self.bytes.len()));
         while file.remaining() > 0 {
             let start = self.blocks_start + file.position();
             let (count, block) = self.block(&mut file)?;

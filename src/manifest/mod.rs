@@ -10,6 +10,7 @@
 
 mod bounds;
 mod codec;
+mod compare;
 mod container;
 mod cursor;
 mod details;

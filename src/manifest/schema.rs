@@ -1,6 +1,7 @@
 //! The Avro schema of a file, as far as reading by field id needs it.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use serde_json::Value as Json;
 
@@ -96,7 +97,7 @@ impl Type {
 
 struct Reader {
     /// Named types read so far. A type is known only after its end, so that no type can hold itself.
-    named: HashMap<String, Type>,
+    named: HashMap<String, Rc<Type>>,
     types_left: usize,
 }
 
@@ -123,11 +124,11 @@ impl Reader {
         if let Some(primitive) = primitive(name, false) {
             return Ok(primitive);
         }
-        let Some(known) = self.named.get(name).cloned() else {
+        let Some(known) = self.named.get(name).map(Rc::clone) else {
             return Err(format!("unknown Avro type `{}`", shorten(name)));
         };
         self.spend(known.types())?;
-        Ok(known)
+        Ok((*known).clone())
     }
 
     fn complex(&mut self, json: &Json) -> Result<Type, String> {
@@ -149,10 +150,13 @@ impl Reader {
             _ => return Err(format!("an Avro type without `type`: {}", shorten(&json.to_string()))),
         };
         if let Some(name) = json.get("name").and_then(Json::as_str) {
-            self.named.insert(name.to_owned(), of.clone());
+            // The copy that later references are made from costs as much as what it is a copy of.
+            self.spend(of.types())?;
+            let copy = Rc::new(of.clone());
             if let Some(namespace) = json.get("namespace").and_then(Json::as_str) {
-                self.named.insert(format!("{namespace}.{name}"), of.clone());
+                self.named.insert(format!("{namespace}.{name}"), Rc::clone(&copy));
             }
+            self.named.insert(name.to_owned(), copy);
         }
         Ok(of)
     }

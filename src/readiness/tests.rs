@@ -23,6 +23,7 @@ fn report(counts: Counts) -> TableReport {
         report: crate::validate::Report::default(),
         remarks: Vec::new(),
         counts,
+        most_deleted: Vec::new(),
     });
     report
 }

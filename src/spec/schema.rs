@@ -117,6 +117,13 @@ fn same_type(one: &Type, other: &Type) -> bool {
     }
 }
 
+impl Field {
+    /// Whether both have the same initial default: the one value that old rows have.
+    pub fn same_initial_default(&self, other: &Self) -> bool {
+        same_default(&self.field_type, self.initial_default.as_ref(), other.initial_default.as_ref())
+    }
+}
+
 fn same_default(field_type: &Type, one: Option<&Raw>, other: Option<&Raw>) -> bool {
     match (one, other) {
         (None, None) => true,

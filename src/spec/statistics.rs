@@ -13,6 +13,12 @@ pub struct StatisticsFile {
     pub snapshot_id: i64,
     /// Location of the file.
     pub statistics_path: String,
+    /// The size of the file in bytes.
+    pub file_size_in_bytes: i64,
+    /// The size of its footer in bytes.
+    pub file_footer_size_in_bytes: i64,
+    /// What it holds: the type of each blob, and the fields that the blob is of.
+    pub blobs: Vec<(String, Vec<i32>)>,
     raw: Raw,
 }
 
@@ -56,9 +62,10 @@ impl StatisticsFile {
     pub fn parse(raw: Raw) -> Result<Self> {
         let picked: Picked<'_> = pick("statistics file", &raw)?;
         let (snapshot_id, statistics_path) = picked.common()?;
-        picked.file_footer_size_in_bytes.required::<i64>()?;
-        check_blobs(picked.blob_metadata.raw)?;
-        Ok(Self { snapshot_id, statistics_path, raw })
+        let file_size_in_bytes = picked.file_size_in_bytes.required()?;
+        let file_footer_size_in_bytes = picked.file_footer_size_in_bytes.required()?;
+        let blobs = read_blobs(picked.blob_metadata.raw)?;
+        Ok(Self { snapshot_id, statistics_path, file_size_in_bytes, file_footer_size_in_bytes, blobs, raw })
     }
 
     /// The entry as it was sent.
@@ -94,16 +101,18 @@ impl Picked<'_> {
     }
 }
 
-fn check_blobs(blobs: Option<&RawValue>) -> Result<()> {
+fn read_blobs(blobs: Option<&RawValue>) -> Result<Vec<(String, Vec<i32>)>> {
     let refused = |found: &str| Error::invalid(format!("Cannot parse blob metadata from non-array: {found}"));
     let blobs = blobs.ok_or_else(|| refused("null"))?;
+    let mut read = Vec::new();
     for blob in elements("blob-metadata", blobs).map_err(|_| refused(&shown(blobs)))? {
         let blob: Blob<'_> = pick("blob metadata", &blob)?;
-        blob.kind.required::<String>()?;
+        let kind = blob.kind.required::<String>()?;
         blob.snapshot_id.required::<i64>()?;
         blob.sequence_number.required::<i64>()?;
-        blob.fields.required::<Vec<i32>>()?;
+        let fields = blob.fields.required::<Vec<i32>>()?;
         blob.properties.present::<Vec<(String, String)>>()?;
+        read.push((kind, fields));
     }
-    Ok(())
+    Ok(read)
 }

@@ -8,6 +8,7 @@ use super::error::{Error, Result};
 use super::json::{Object, ObjectWriter, Raw, elements, push_string, shown};
 
 mod primitive;
+mod promotion;
 
 pub use primitive::{EdgeAlgorithm, Primitive};
 

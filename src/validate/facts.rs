@@ -6,7 +6,11 @@ use crate::manifest::{DataFile, Manifest, ManifestEntry, ManifestFile, ManifestL
 use crate::puffin::Footer;
 use crate::spec::{Snapshot, TableMetadata};
 
-use super::report::{Finding, NotChecked};
+use super::finding::{Finding, NotChecked};
+
+mod change;
+
+pub(super) use change::{ChangeFacts, FieldChange, StatisticsFacts, StatisticsRead};
 
 /// What gathering found out about one snapshot.
 #[derive(Debug, Default)]
@@ -30,6 +34,7 @@ pub(super) struct Failure {
 pub(super) struct Facts<'a> {
     /// The format version in force where the snapshot was added.
     pub(super) format_version: u8,
+    pub(super) request: Request<'a>,
     /// The table with the snapshot in it.
     pub(super) table: &'a TableMetadata,
     pub(super) snapshot: &'a Snapshot,
@@ -53,6 +58,8 @@ pub(super) struct Facts<'a> {
     pub(super) stale_deletes: Vec<StaleDelete>,
     /// What the manifests that this snapshot replaced held; none if that is not known.
     pub(super) history: History,
+    /// Objects of added files, where a rule asks for them.
+    pub(super) objects: Vec<FileObject>,
 }
 
 /// Where a manifest of the list comes from.
@@ -151,6 +158,16 @@ pub(super) struct PuffinFacts {
     pub(super) size: u64,
     /// None if the footer cannot be understood.
     pub(super) footer: Option<Footer>,
+    pub(super) frame: Frame,
+}
+
+/// What is around the vectors of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Frame {
+    /// A Puffin file, or what should be one.
+    Puffin,
+    /// Nothing: the vector is the whole file. `allowed` if rule `bare-dv-blob` does not refuse that.
+    Bare { allowed: bool },
 }
 
 /// What a vector's bitmaps say.
@@ -229,6 +246,38 @@ pub(super) struct History {
     pub(super) vanished: usize,
     /// ADDED data files that a carried manifest holds as live.
     pub(super) added_again: Vec<(Box<str>, Box<str>)>,
+}
+
+/// What is known of the request that adds a snapshot; of a table at rest nothing is.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Request<'a> {
+    /// The table before it.
+    pub(super) base: Option<&'a TableMetadata>,
+    /// Numbers that it gave to partition specs and that the table did not.
+    pub(super) renumbered_specs: &'a [i32],
+    /// The table's `next-row-id` where the snapshot is added.
+    pub(super) next_row_id: Option<i64>,
+}
+
+/// The object of a file that this snapshot adds.
+#[derive(Debug)]
+pub(super) struct FileObject {
+    /// The manifest that lists it.
+    pub(super) manifest: Box<str>,
+    pub(super) path: Box<str>,
+    /// The size that the manifest says, in bytes.
+    pub(super) declared: i64,
+    pub(super) found: ObjectState,
+}
+
+/// What storage says of an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ObjectState {
+    /// Its size in bytes.
+    Size(u64),
+    Missing,
+    /// It lies in no place that the warehouse may use.
+    Outside,
 }
 
 impl Facts<'_> {

@@ -12,7 +12,10 @@
 pub mod at_rest;
 mod cache;
 mod facts;
+mod finding;
 mod gather;
+mod judge;
+mod level;
 mod levels;
 mod page;
 mod read;
@@ -22,13 +25,15 @@ mod rules;
 mod tests;
 
 pub use cache::Cache;
-pub use levels::{Error as LevelError, Level, Levels};
+pub use finding::NotChecked;
+pub use level::{Error as LevelError, Level};
+pub use levels::Levels;
 pub use page::rules_page;
 pub use read::{ReadBytes, ReadError, Unavailable};
-pub use report::{NotChecked, Report, Violation};
+pub use report::{Report, Violation};
 pub use rules::{Reads, Rule};
 
-use facts::{Facts, Origin};
+use facts::{Facts, Origin, Request};
 use gather::{Context, Source};
 
 use crate::spec::{AddedSnapshot, TableMetadata};
@@ -38,8 +43,21 @@ pub fn catalogue() -> impl Iterator<Item = &'static Rule> {
     rules::all()
 }
 
-/// Judges the snapshots that a commit adds, in the order in which it adds them; a later one may have an earlier one as
-/// its parent. `base` is the table before the commit (none for a new table), `new` the table after it.
+/// What a commit makes of a table.
+#[derive(Debug, Clone, Copy)]
+pub struct Change<'a> {
+    /// The table before the commit; none for a new table.
+    pub base: Option<&'a TableMetadata>,
+    /// The table after it.
+    pub new: &'a TableMetadata,
+    /// The snapshots that it adds and that are to be judged, in the order in which it adds them.
+    pub added: &'a [AddedSnapshot],
+    /// Numbers that the request gave to partition specs and that the table did not.
+    pub renumbered_specs: &'a [i32],
+}
+
+/// Judges what a commit does: the change of the metadata, and the snapshots that it adds; a later one may have an
+/// earlier one as its parent.
 ///
 /// The verdict holds as long as the files exist: they are immutable, so it need not be repeated when a lost swap is
 /// tried again.
@@ -50,24 +68,33 @@ pub async fn snapshots<R: ReadBytes>(
     reader: &R,
     cache: &Cache,
     levels: &Levels,
-    base: Option<&TableMetadata>,
-    new: &TableMetadata,
-    added: &[AddedSnapshot],
+    change: &Change<'_>,
 ) -> Result<Report, Unavailable> {
-    let source = Source::new(reader, cache);
+    let source = Source::new(reader, cache, levels);
     let mut report = Report::default();
-    for added in added {
-        let Some(snapshot) = new.snapshot(added.snapshot_id) else { continue };
-        let format_version = added.format_version;
-        let context = Context { source: &source, levels, table: new, snapshot, format_version, thrifty: true };
+    for added in change.added {
+        let Some(snapshot) = change.new.snapshot(added.snapshot_id) else { continue };
+        let context = Context {
+            source: &source,
+            levels,
+            table: change.new,
+            snapshot,
+            format_version: added.format_version,
+            request: Request {
+                base: change.base,
+                renumbered_specs: change.renumbered_specs,
+                next_row_id: added.next_row_id,
+            },
+            thrifty: true,
+        };
         let gathered = gather::gather(&context).await?;
         let end = gathered.facts.as_ref().and_then(row_id_end);
         report.row_id_end = report.row_id_end.max(end);
-        rules::check(gathered, levels, &mut report);
+        judge::check(gathered, levels, &mut report);
     }
-    if let Some(base) = base {
-        let facts = gather::removed(&source, levels, base, new, &mut report.not_checked).await?;
-        rules::check_removed(&facts, levels, &mut report);
+    if let Some(base) = change.base {
+        let facts = gather::change(&source, levels, base, change.new, &mut report.not_checked).await?;
+        judge::check_change(&facts, levels, &mut report);
     }
     if report.refused.is_empty() {
         source.keep().await;

@@ -45,6 +45,7 @@ fn reads(reads: Reads) -> &'static str {
         Reads::PuffinFooter => "Puffin footers",
         Reads::Vector => "new vectors",
         Reads::PreviousVector => "replaced vectors",
+        Reads::Objects => "sizes of objects",
         Reads::WholeTable => "everything (`guillemot verify`)",
     }
 }

@@ -4,6 +4,7 @@ import os
 from dataclasses import dataclass
 
 import pytest
+import sql_engine
 
 from env import guillemot, xml_proxy
 from env.rest import Rest
@@ -47,6 +48,20 @@ def gcs_lake(tmp_path_factory, gcs):
         xml_proxy.running(gcs) as xml,
     ):
         yield Lake(server.uri, server.warehouse, "gs://warehouse", gcs, xml)
+
+
+@pytest.fixture(scope="session")
+def spark(gcs_lake, tmp_path_factory):
+    """Spark on Postgres and gs://, for all tests that share it."""
+    with sql_engine.spark(gcs_lake, tmp_path_factory.mktemp("spark")) as engine:
+        yield engine
+
+
+@pytest.fixture(scope="session")
+def sail(gcs_lake, tmp_path_factory):
+    """Sail on Postgres and gs://."""
+    with sql_engine.sail(gcs_lake, tmp_path_factory.mktemp("sail")) as engine:
+        yield engine
 
 
 @pytest.fixture(params=["folder", "gcs"])

@@ -45,11 +45,21 @@ def tools():
     return _venv("tools")
 
 
+def schemathesis():
+    """A virtual environment with schemathesis; returns its folder."""
+    return _venv("schemathesis")
+
+
 def spark():
     """Spark and the Iceberg jars."""
     venv = _venv("spark")
     key = "\n".join((ICEBERG_RUNTIME, ICEBERG_GCP_BUNDLE, ICEBERG_RUNTIME_WHEEL, GCP_POM.read_text()))
     return Spark(venv / "bin" / "python", _once("jars", key, _fetch_jars))
+
+
+def sail():
+    """A virtual environment with Sail; returns its folder."""
+    return _venv("sail")
 
 
 def _venv(name):

@@ -16,10 +16,11 @@ COMPAT = "python tests/compat-java/run.py"
 STEPS = {
     "lint": {
         "rustfmt": "cargo fmt --check",
+        "rustfmt fuzz": "cargo fmt --check --manifest-path fuzz/Cargo.toml",
         "clippy": "cargo clippy --locked --all-targets -- -D warnings",
         "rustdoc": "env RUSTDOCFLAGS=-Dwarnings cargo doc --locked --no-deps",
-        "ruff": "ruff check tests examples",
-        "ruff format": "ruff format --check tests examples",
+        "ruff": "ruff check tests examples fuzz",
+        "ruff format": "ruff format --check tests examples fuzz",
         "hadolint": "hadolint Dockerfile",
         "docs": "python -m pytest -q tests/docs",
         "cargo-deny": "cargo-deny --offline --locked check bans licenses sources",

@@ -52,14 +52,15 @@ const MAY_USE: [(&str, &[&str]); 22] = [
 ];
 
 /// Crate, and the modules that may name it.
-const CRATES: [(&str, &[&str]); 10] = [
+const CRATES: [(&str, &[&str]); 11] = [
+    ("aws_lc_rs", &["auth", "vending"]),
     ("sqlx", &["store"]),
     ("object_store", &["storage"]),
     ("axum", &["api", "server"]),
     ("hyper", &["server"]),
     ("tower_http", &["api"]),
     ("roaring", &["dv"]),
-    ("tokio", &["app", "cli", "commit", "server", "storage", "store", "tasks", "main"]),
+    ("tokio", &["app", "cli", "commit", "server", "storage", "store", "tasks", "telemetry", "main"]),
     ("moka", &["app", "plan", "validate", "storage"]),
     ("clap", &["cli", "config", "main"]),
     ("reqwest", &["verify"]),
@@ -76,6 +77,35 @@ fn a_broken_direction_is_found() {
     let text = "use crate::api::error;\nlet pool: sqlx::AnyPool;\n#[cfg(test)]\nmod tests { use crate::server; }";
     let found = faults("spec", Path::new("src/spec/x.rs"), text);
     assert_eq!(found, ["src/spec/x.rs: `spec` may not use `crate::api`", "src/spec/x.rs: `spec` may not use `sqlx`"]);
+}
+
+/// The parts of `validate`, each of which uses only parts before it.
+const VALIDATE: [&str; 12] =
+    ["read", "level", "finding", "facts", "cache", "rules", "levels", "gather", "report", "judge", "page", "at_rest"];
+
+#[test]
+fn the_parts_of_validate_build_on_each_other() {
+    let place = |part: &str| VALIDATE.iter().position(|known| *known == part);
+    let mut faults = Vec::new();
+    for (_, path, text) in sources().iter().filter(|(module, _, _)| module == "validate") {
+        let below = path.strip_prefix("src/validate").unwrap();
+        let part = below.components().next().unwrap().as_os_str().to_string_lossy();
+        let part = part.trim_end_matches(".rs");
+        if part == "mod" {
+            continue;
+        }
+        let own = place(part).unwrap_or_else(|| panic!("{} is not listed", path.display()));
+        let code = without_tests_and_comments(text);
+        // `super` is `validate` in its own files and in those that open a folder of it.
+        let is_top = below.components().count() == 1 || below.ends_with("mod.rs");
+        let relative: Vec<&str> = if is_top { names_after(&code, "super::").collect() } else { Vec::new() };
+        for used in names_after(&code, "crate::validate::").chain(relative) {
+            if place(used).is_some_and(|used| used > own) {
+                faults.push(format!("{}: `{part}` may not use `{used}`", path.display()));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "\n{}", faults.join("\n"));
 }
 
 #[test]

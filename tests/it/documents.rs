@@ -1,5 +1,6 @@
 //! Documents that are checked in are those that the code makes.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -11,6 +12,31 @@ fn the_openapi_document_is_current() {
 #[test]
 fn the_page_of_rules_is_current() {
     current("docs/rules.md", &guillemot::validate::rules_page(), "rules");
+}
+
+#[test]
+fn every_metric_is_described() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = fs::read_to_string(root.join("docs/metrics.md")).unwrap();
+    let described: BTreeSet<&str> =
+        page.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
+    let described: BTreeSet<&str> = described.into_iter().filter(|name| name.starts_with("guillemot_")).collect();
+    let sources = sources(&root.join("src"));
+    let made: BTreeSet<&str> = sources.iter().flat_map(|text| metrics(text)).collect();
+    assert_eq!(described, made);
+}
+
+/// The names of the metrics that a source file makes.
+fn metrics(text: &str) -> impl Iterator<Item = &str> {
+    let made = ["counter!(\"", "histogram!(\"", "gauge!(\""].into_iter().flat_map(|made| text.split(made).skip(1));
+    made.filter_map(|rest| rest.split('"').next())
+}
+
+fn sources(folder: &Path) -> Vec<String> {
+    let (folders, files): (Vec<_>, Vec<_>) =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).partition(|path| path.is_dir());
+    let texts = files.iter().map(|file| fs::read_to_string(file).unwrap());
+    texts.chain(folders.iter().flat_map(|folder| sources(folder))).collect()
 }
 
 fn current(file: &str, made: &str, command: &str) {

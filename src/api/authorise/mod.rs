@@ -16,7 +16,7 @@ use super::audit;
 use super::error::Error;
 use super::extract::{Body, client_path, read_body};
 use crate::app::App;
-use crate::auth::{Access, Action, Decision, Object, Principal};
+use crate::auth::{Action, Caller, Decision, Object, Principal};
 use crate::spec::TableIdent;
 use crate::store::tables::Kind;
 use axum::body;
@@ -38,7 +38,7 @@ pub(super) fn principal(app: &App, extensions: &Extensions) -> Result<Arc<Princi
     }
 }
 
-impl FromRequestParts<App> for Access {
+impl FromRequestParts<App> for Caller {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Error> {
@@ -125,7 +125,7 @@ async fn decide(
     parts: &mut Parts,
     body: Option<&Body>,
     trace: &mut Trace,
-) -> Result<Access, Error> {
+) -> Result<Caller, Error> {
     if *rule == Rule::LoadTable {
         let access = app.access_from_memory(Arc::clone(&principal)).await?;
         let needs = needs::needs(rule, app, parts, body).await?;
@@ -140,7 +140,7 @@ async fn decide(
 }
 
 /// Decides on each of the needs, and notes what was decided.
-fn traced(access: Access, needs: Vec<Need>, trace: &mut Trace) -> Result<Access, Error> {
+fn traced(access: Caller, needs: Vec<Need>, trace: &mut Trace) -> Result<Caller, Error> {
     let told = needs.iter().take(MOST_TRACED).map(|need| format!("{} on {}", need.action, need.named));
     trace.actions = told.collect::<Vec<_>>().join(", ");
     for need in needs {
@@ -153,7 +153,7 @@ fn traced(access: Access, needs: Vec<Need>, trace: &mut Trace) -> Result<Access,
 }
 
 /// Refuses what the caller may not do: as not allowed, or as absent where it must not know of it.
-pub(super) fn require(access: &Access, need: Need) -> Result<(), Error> {
+pub(super) fn require(access: &Caller, need: Need) -> Result<(), Error> {
     match access.decide(&need.action, &need.object) {
         Decision::Unrestricted | Decision::Allowed(_) => Ok(()),
         Decision::Denied { visible: false } => Err(need.named.absent()),
@@ -167,7 +167,7 @@ pub(super) fn require(access: &Access, need: Need) -> Result<(), Error> {
 /// Decides once more about a table that was let through by what is in memory, if that is older than this version.
 pub(super) async fn still_reads(
     app: &App,
-    access: &Access,
+    access: &Caller,
     version: i64,
     warehouse_id: &str,
     ident: &TableIdent,
@@ -180,6 +180,6 @@ pub(super) async fn still_reads(
 }
 
 /// Whether the caller may read a table or view.
-pub(super) fn reads(access: &Access, warehouse_id: &str, ident: &TableIdent) -> bool {
+pub(super) fn reads(access: &Caller, warehouse_id: &str, ident: &TableIdent) -> bool {
     access.may(&Action::Read, &Object::Table(warehouse_id.to_owned(), ident.clone()))
 }

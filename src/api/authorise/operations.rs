@@ -128,6 +128,11 @@ pub(super) const OPERATIONS: &[Operation] = &[
         "/management/v1/warehouses/{warehouse}/namespaces/{namespace}/tables/{table}/upgrade-check",
         Rule::ManagedTable(Action::Read),
     ),
+    (
+        Method::GET,
+        "/management/v1/warehouses/{warehouse}/namespaces/{namespace}/tables/{table}/deletes",
+        Rule::ManagedTable(Action::Read),
+    ),
     (Method::GET, "/management/v1/grants", Rule::Inside),
     (Method::POST, "/management/v1/grants", Rule::Inside),
     (Method::DELETE, "/management/v1/grants/{grant}", Rule::Inside),
@@ -167,7 +172,7 @@ mod tests {
     #[test]
     fn what_is_open_to_everybody_may_only_become_less() {
         let open = OPERATIONS.iter().filter(|(_, _, rule)| *rule == Rule::Open).map(|(_, path, _)| *path);
-        assert_eq!(Vec::from_iter(open), ["/iceberg/v1/oauth/tokens", "/health", "/ready"]);
+        assert_eq!(open.collect::<Vec<_>>(), ["/iceberg/v1/oauth/tokens", "/health", "/ready"]);
     }
 
     #[test]

@@ -23,6 +23,8 @@ pub struct AddedSnapshot {
     pub snapshot_id: i64,
     /// The format version in force at its place in the list: the one whose rules its files must obey.
     pub format_version: u8,
+    /// The table's `next-row-id` at its place in the list; none where the version has none.
+    pub next_row_id: Option<i64>,
 }
 
 /// The table after the updates.
@@ -34,6 +36,9 @@ pub struct Applied {
     pub changed: bool,
     /// The snapshots that are new and still there, in the order in which they were added.
     pub added_snapshots: Vec<AddedSnapshot>,
+    /// Numbers that the request gave to partition specs and that the table did not: files of the same request may
+    /// still mean them.
+    pub renumbered_specs: Vec<i32>,
     /// Metadata files that left the metadata log: to be deleted after the commit, if the table wants that.
     pub dropped_metadata_files: Vec<String>,
     /// Whether the table has this very commit already: nothing is to be done, and the answer is success.
@@ -46,6 +51,7 @@ impl Applied {
             metadata: base.clone(),
             changed: false,
             added_snapshots: Vec::new(),
+            renumbered_specs: Vec::new(),
             dropped_metadata_files: Vec::new(),
             resent,
         }
@@ -88,6 +94,8 @@ pub(super) struct Change<'a> {
     pub(super) order_ids: Numbers,
     /// The numbers that clients gave to schemas of this request.
     pub(super) sent_schema_ids: HashSet<i32>,
+    /// The numbers that clients gave to specs of this request, where they got others.
+    pub(super) renumbered_specs: Vec<i32>,
     /// Where in the list each snapshot is that has not been removed.
     pub(super) snapshots: HashMap<i64, usize>,
     /// Places of removed snapshots, which leave the list at the end.
@@ -154,6 +162,7 @@ impl<'a> Change<'a> {
             spec_ids: Numbers::new(0, metadata.partition_specs.iter().map(|spec| spec.spec_id)),
             order_ids: Numbers::new(1, metadata.sort_orders.iter().map(|order| order.order_id)),
             sent_schema_ids: HashSet::new(),
+            renumbered_specs: Vec::new(),
             snapshots: metadata.snapshots.iter().enumerate().map(place).collect(),
             removed: HashSet::new(),
             added: Vec::new(),

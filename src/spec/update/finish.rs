@@ -30,7 +30,14 @@ impl Change<'_> {
         self.metadata.check()?;
         let mut added_snapshots = self.added;
         added_snapshots.retain(|added| self.snapshots.contains_key(&added.snapshot_id));
-        Ok(Applied { metadata: self.metadata, changed: true, added_snapshots, dropped_metadata_files, resent: false })
+        Ok(Applied {
+            metadata: self.metadata,
+            changed: true,
+            added_snapshots,
+            renumbered_specs: self.renumbered_specs,
+            dropped_metadata_files,
+            resent: false,
+        })
     }
 
     fn drop_removed_snapshots(&mut self) {

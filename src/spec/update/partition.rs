@@ -7,10 +7,20 @@ use crate::spec::partition::{PartitionSpec, UNPARTITIONED_LAST_ID, UnboundPartit
 impl Change<'_> {
     /// Adds a spec under a number of its own, or finds the one that partitions alike.
     pub(super) fn add_spec(&mut self, spec: &UnboundPartitionSpec) -> Result<()> {
+        let sent = spec.spec_id;
+        let id = self.number_spec(spec)?;
+        if id != sent {
+            self.renumbered_specs.push(sent);
+        }
+        Ok(())
+    }
+
+    fn number_spec(&mut self, spec: &UnboundPartitionSpec) -> Result<i32> {
         let spec = self.bind(spec)?;
         if let Some(alike) = self.metadata.partition_specs.iter().find(|known| known.compatible_with(&spec)) {
-            self.spec_ids.reuse(alike.spec_id);
-            return Ok(());
+            let id = alike.spec_id;
+            self.spec_ids.reuse(id);
+            return Ok(id);
         }
         if self.metadata.format_version == 1 && !spec.has_sequential_ids() {
             let fields: Vec<_> = spec.fields.iter().map(ToString::to_string).collect();
@@ -21,7 +31,7 @@ impl Change<'_> {
         self.metadata.last_partition_id = self.metadata.last_partition_id.max(spec.last_assigned_field_id());
         self.metadata.partition_specs.push(spec.with_id(id));
         self.changed = true;
-        Ok(())
+        Ok(id)
     }
 
     /// The spec with ids for all its fields, checked against the current schema.

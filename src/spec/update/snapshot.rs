@@ -24,16 +24,17 @@ impl Change<'_> {
         snapshot.check_new(format_version)?;
         self.check_parent(snapshot)?;
         self.check_sequence(snapshot)?;
-        let next_row_id = self.row_ids_after(snapshot)?;
+        let row_ids_after = self.row_ids_after(snapshot)?;
         self.check_schema_id(snapshot)?;
-        if let Some(next) = next_row_id {
+        let next_row_id = self.metadata.next_row_id;
+        if let Some(next) = row_ids_after {
             self.metadata.raise_next_row_id(next);
         }
         self.metadata.last_sequence_number = self.metadata.last_sequence_number.max(snapshot.sequence_number);
         self.snapshots.insert(id, self.metadata.snapshots.len());
         self.metadata.snapshots.push(snapshot.clone());
         self.added_ids.insert(id);
-        self.added.push(AddedSnapshot { snapshot_id: id, format_version });
+        self.added.push(AddedSnapshot { snapshot_id: id, format_version, next_row_id });
         self.changed = true;
         Ok(())
     }

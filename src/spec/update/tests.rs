@@ -211,8 +211,9 @@ fn added_snapshots_are_told_with_their_format_version() {
         ],
     )
     .unwrap();
-    let added = |snapshot_id, format_version| AddedSnapshot { snapshot_id, format_version };
-    assert_eq!(applied.added_snapshots, [added(12, 2), added(13, 3)], "each under the version at its place");
+    let added = |snapshot_id, format_version, next_row_id| AddedSnapshot { snapshot_id, format_version, next_row_id };
+    let expected = [added(12, 2, None), added(13, 3, Some(0))];
+    assert_eq!(applied.added_snapshots, expected, "each under the version and row id at its place");
     assert_eq!(applied.metadata.next_row_id, Some(10), "ids of a removed snapshot are not given again");
 }
 

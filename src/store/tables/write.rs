@@ -119,20 +119,24 @@ async fn name_taken(tx: &mut Tx, warehouse_id: &str, ident: &TableIdent) -> Resu
     })
 }
 
-/// Moves the pointers of one or several tables or views: all of them or, when the transaction is dropped, none.
-/// The order of the list does not matter.
+/// Moves the pointers of one or several tables or views, while `same` stay as they were read: all of them or, when the
+/// transaction is dropped, none. The order of the lists does not matter.
 ///
 /// # Errors
-/// [`Error::Conflict`] if one of them was changed or dropped since it was read; [`Error::LocationTaken`] if one moves to
+/// [`Error::Conflict`] if one of either was changed or dropped since it was read; [`Error::LocationTaken`] if one moves to
 /// where another table is.
-pub async fn swap(tx: &mut Tx, swaps: &[Swap<'_>]) -> Result<()> {
+pub async fn swap(tx: &mut Tx, swaps: &[Swap<'_>], same: &[&TableRow]) -> Result<()> {
     // Rows are locked in one order, so that two transactions cannot wait for each other.
-    let mut in_order: Vec<&Swap<'_>> = swaps.iter().collect();
-    in_order.sort_by_key(|swap| &swap.row.id);
-    for swap in &in_order {
-        swap_one(tx, swap).await?;
+    let moved = swaps.iter().map(|swap| (swap.row, Some(swap)));
+    let mut in_order: Vec<(&TableRow, Option<&Swap<'_>>)> = moved.chain(same.iter().map(|row| (*row, None))).collect();
+    in_order.sort_by_key(|(row, _)| &row.id);
+    for (row, swap) in &in_order {
+        match swap {
+            Some(swap) => swap_one(tx, swap).await?,
+            None => hold(tx, row).await?,
+        }
     }
-    for swap in in_order {
+    for swap in in_order.iter().filter_map(|(_, swap)| *swap) {
         if let Some(location) = swap.moved_to {
             move_to(tx, swap, location).await?;
         }
@@ -149,6 +153,15 @@ async fn swap_one(tx: &mut Tx, swap: &Swap<'_>) -> Result<()> {
     let update = query(SQL).bind(change.metadata_location).bind(change.uuid).bind(i64::from(change.format_version));
     let update = update.bind(change.location).bind(change.now_ms).bind(&swap.row.id).bind(swap.row.version);
     match tx.execute(update).await? {
+        0 => Err(Error::Conflict),
+        _ => Ok(()),
+    }
+}
+
+/// Locks a row that is still as it was read.
+async fn hold(tx: &mut Tx, row: &TableRow) -> Result<()> {
+    const SQL: &str = "UPDATE tables SET version = version WHERE id = $1 AND version = $2";
+    match tx.execute(query(SQL).bind(&row.id).bind(row.version)).await? {
         0 => Err(Error::Conflict),
         _ => Ok(()),
     }

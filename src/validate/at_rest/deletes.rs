@@ -6,13 +6,14 @@ use std::sync::Arc;
 use crate::manifest::{DataFile, FileContent, ManifestEntry, ManifestFile, ManifestList};
 use crate::validate::cache::{Index, PathKey, PathKeys};
 use crate::validate::facts::{DataFileState, PuffinFacts, Vector};
+use crate::validate::finding::Finding;
 use crate::validate::gather::{MOST_ANCESTORS, Notes, Wanted, find_in_history, read_vectors};
 use crate::validate::read::{ReadBytes, Unavailable};
-use crate::validate::report::Finding;
 
+use super::burden::{FileDeletes, MostDeleted, ratio};
 use super::files::LiveData;
 use super::remarks::{Largest, Remark};
-use super::report::Counts;
+use super::report::{Counts, SnapshotReport};
 use super::snapshot::{State, history_is_expired};
 use super::{BlobKey, Seen};
 
@@ -129,13 +130,15 @@ impl<'a> Deletes<'a> {
         &self,
         state: &mut State<'_, R>,
         data: &LiveData,
-        counts: &mut Counts,
-    ) -> Result<Vec<Remark>, Unavailable> {
+        done: &mut SnapshotReport,
+    ) -> Result<(), Unavailable> {
         self.judge_pairs(state);
         self.judge_overlaps(state);
         let gone = self.find_gone(state, data).await?;
         self.judge_vectors(state, data, &gone).await?;
-        Ok(self.remarks(state, data, counts))
+        done.remarks = self.remarks(state, data, &mut done.counts);
+        done.most_deleted = self.most_deleted(state, data);
+        Ok(())
     }
 
     /// At most one vector for each data file.
@@ -228,6 +231,27 @@ impl<'a> Deletes<'a> {
         }
         state.vectors(done, self.vectors.len());
         read_and_judge(unread, state).await
+    }
+
+    /// The live data files that vectors delete most of.
+    fn most_deleted<R: ReadBytes>(&self, state: &State<'_, R>, data: &LiveData) -> Vec<FileDeletes> {
+        let keys = state.context.source.keys();
+        let mut most = MostDeleted::default();
+        for live in &self.vectors {
+            let Some(path) = live.referenced() else { continue };
+            let Some(Some(file)) = data.wanted.get(&keys.key(path)) else { continue };
+            let records = u64::try_from(file.record_count).unwrap_or(0);
+            let deleted_rows = u64::try_from(live.file().record_count).unwrap_or(0);
+            most.add(FileDeletes {
+                data_file: path.to_owned(),
+                records,
+                deleted_rows,
+                ratio: ratio(deleted_rows, records),
+                puffin_file: live.file().file_path.to_string(),
+                vector_bytes: live.bytes(),
+            });
+        }
+        most.into_files()
     }
 
     fn remarks<R: ReadBytes>(&self, state: &State<'_, R>, data: &LiveData, counts: &mut Counts) -> Vec<Remark> {

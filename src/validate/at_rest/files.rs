@@ -6,9 +6,9 @@ use std::sync::Arc;
 use crate::manifest::{ManifestContent, ManifestFile};
 use crate::validate::cache::{DataFiles, Index, PathKey};
 use crate::validate::facts::DataFileFacts;
+use crate::validate::finding::Finding;
 use crate::validate::gather::{TOGETHER, Whole, whole_manifests};
 use crate::validate::read::{ReadBytes, Unavailable};
-use crate::validate::report::Finding;
 
 use super::report::Counts;
 use super::snapshot::State;

@@ -5,6 +5,7 @@
 //! live deletion vector is read, and compared with its data file; row ids are laid side by side. What is no fault but
 //! costs space or reads is a [`Remark`].
 
+mod burden;
 mod deletes;
 mod files;
 mod remarks;
@@ -21,6 +22,7 @@ use super::facts::Decoded;
 use super::levels::Levels;
 use super::read::ReadBytes;
 
+pub use burden::{Burden, FileDeletes, MOST_FILES_LISTED};
 pub use remarks::Remark;
 pub use report::{Counts, SnapshotReport, TableReport, Verdict};
 

@@ -3,10 +3,11 @@
 use serde::Serialize;
 
 use crate::spec::{Snapshot, TableMetadata};
+use crate::validate::finding::NotChecked;
 use crate::validate::read::Unavailable;
-use crate::validate::report::{NotChecked, Report};
+use crate::validate::report::Report;
 
-use super::Remark;
+use super::{FileDeletes, Remark};
 
 /// The verdict on a table at rest.
 #[derive(Debug, Serialize)]
@@ -57,6 +58,9 @@ pub struct SnapshotReport {
     pub remarks: Vec<Remark>,
     /// What it holds.
     pub counts: Counts,
+    /// The data files with the largest shares of deleted rows, at most [`MOST_FILES_LISTED`](super::MOST_FILES_LISTED).
+    #[serde(skip)]
+    pub most_deleted: Vec<FileDeletes>,
 }
 
 /// What is live in a snapshot.
@@ -142,6 +146,7 @@ impl SnapshotReport {
             report: Report::default(),
             remarks: Vec::new(),
             counts: Counts::default(),
+            most_deleted: Vec::new(),
         }
     }
 }

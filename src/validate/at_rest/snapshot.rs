@@ -6,12 +6,13 @@ use std::sync::Arc;
 use crate::manifest::{ManifestContent, ManifestFile, ManifestList};
 use crate::spec::{Snapshot, TableMetadata};
 use crate::validate::cache::{Cache, Index};
-use crate::validate::facts::{DataFileState, Facts, Failure, NewManifest, Origin};
+use crate::validate::facts::{DataFileState, Facts, Failure, NewManifest, Origin, Request};
+use crate::validate::finding::NotChecked;
 use crate::validate::gather::{self, Context, Notes, Source, TOGETHER, Whole, whole_manifests};
+use crate::validate::judge::{self, Tally};
 use crate::validate::levels::Levels;
 use crate::validate::read::{ReadBytes, Unavailable};
-use crate::validate::report::{NotChecked, Report};
-use crate::validate::rules::{self, Tally};
+use crate::validate::report::Report;
 
 use super::deletes::{Deletes, blob_key};
 use super::files::LiveData;
@@ -61,12 +62,13 @@ pub(super) struct State<'a, R> {
 
 impl<R: ReadBytes> Work<'_, R> {
     pub(super) async fn check(self, seen: &mut Seen) -> Result<SnapshotReport, Unavailable> {
-        let source = Source::new(self.reader, self.cache);
+        let source = Source::new(self.reader, self.cache, self.levels);
         let format_version = version_of(self.table, self.snapshot);
         let mut done = SnapshotReport::of(self.table, self.snapshot);
         {
             let (levels, table, snapshot) = (self.levels, self.table, self.snapshot);
-            let context = Context { source: &source, levels, table, snapshot, format_version, thrifty: false };
+            let request = Request::default();
+            let context = Context { source: &source, levels, table, snapshot, format_version, request, thrifty: false };
             self.check_in(&context, seen, &mut done).await?;
         }
         source.keep().await;
@@ -116,7 +118,7 @@ impl<R: ReadBytes> Work<'_, R> {
         state.read(ManifestContent::Data, |place, file, index| data.take(place, file, index, most, counts)).await?;
         data.judge(state).await?;
         if fits {
-            done.remarks = deletes.judge(state, &data, &mut done.counts).await?;
+            deletes.judge(state, &data, done).await?;
         } else {
             state.skip("dv-*", &self.table.location, "the snapshot has too many delete files");
         }
@@ -214,7 +216,7 @@ impl<R: ReadBytes> State<'_, R> {
             }
             self.own.note_judged(context, facts, self.seen, all_new);
         }
-        rules::check(gathered, context.levels, report);
+        judge::check(gathered, context.levels, report);
         // These look at every manifest that is known. The look at the state reads them all, and finds the same.
         report.not_checked.retain(|not_checked| !matches!(not_checked.rule, "file-already-live" | "dv-left-behind"));
         self.complete &= self.own.broken.is_empty();

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::manifest::{DataFile, Manifest, ManifestFile, ManifestList, Metadata};
 use crate::spec::{Snapshot, TableMetadata};
-use crate::validate::facts::{Facts, History, NewManifest, Origin, Parent};
+use crate::validate::facts::{Facts, History, NewManifest, Origin, Parent, Request};
 
 use super::version_of;
 
@@ -53,6 +53,7 @@ pub(super) fn facts<'a>(
     let list = ManifestList { metadata: Metadata::new(), manifests: vec![file.clone()], missing_fields: Vec::new() };
     Facts {
         format_version,
+        request: Request::default(),
         table,
         snapshot: writer,
         list_location: "",
@@ -66,5 +67,6 @@ pub(super) fn facts<'a>(
         lost_deletes: Vec::new(),
         stale_deletes: Vec::new(),
         history: History::default(),
+        objects: Vec::new(),
     }
 }

@@ -9,7 +9,8 @@ use futures::FutureExt;
 use crate::manifest::DataFile;
 use crate::validate::read::{ReadBytes, ReadError};
 
-use super::source::concurrently;
+use super::measure;
+use super::source::{Kind, Source, concurrently};
 
 /// Blobs this near to each other are read together.
 const LARGEST_GAP: u64 = 64 << 10;
@@ -62,7 +63,7 @@ pub(super) type PreviousBlobs<'a> = HashMap<(&'a str, Option<i64>), Result<Bytes
 
 /// Reads vectors that the table had.
 pub(super) async fn previous_blobs<'a, R: ReadBytes>(
-    reader: &R,
+    source: &Source<'_, R>,
     files: Vec<&'a DataFile>,
 ) -> Result<PreviousBlobs<'a>, ReadError> {
     let mut blobs: PreviousBlobs<'_> = HashMap::new();
@@ -81,8 +82,9 @@ pub(super) async fn previous_blobs<'a, R: ReadBytes>(
     }
     let mut reads = Vec::new();
     for (path, blobs) in by_path {
+        measure::opened(Kind::Puffin);
         for window in windows(blobs) {
-            reads.push(async move { (reader.read(path, Some(window.range.clone())).await, window) }.boxed());
+            reads.push(async move { (source.read(path, Some(window.range.clone())).await, window) }.boxed());
         }
     }
     for (read, window) in concurrently(reads).await {

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::manifest::{FieldSummary, ManifestContent, ManifestFile, ManifestList, Partition, Value};
+use crate::manifest::{FieldSummary, ManifestContent, ManifestFile, ManifestList, Partition};
 use crate::spec::{PartitionSpec, TableMetadata};
 use crate::validate::cache::{Index, PathKey};
 use crate::validate::facts::{DataFileFacts, DataFileState, Facts, Origin};
@@ -314,18 +314,5 @@ pub(super) fn may_contain(table: &TableMetadata, file: &ManifestFile, spec_id: i
 
 fn summaries_admit(spec: &PartitionSpec, summaries: &[FieldSummary], partition: &Partition) -> bool {
     let mut fields = spec.fields.iter().zip(summaries);
-    fields.all(|(field, summary)| admits(summary, partition.value(field.field_id)))
-}
-
-/// Whether a field summary leaves room for a value.
-pub(in crate::validate) fn admits(summary: &FieldSummary, value: &Value) -> bool {
-    match value {
-        Value::Null => summary.contains_null,
-        Value::Float(bits) if f64::from_bits(*bits).is_nan() => summary.contains_nan != Some(false),
-        value => {
-            let below = summary.lower_bound.as_deref().and_then(|bound| value.compare_with_bound(bound));
-            let above = summary.upper_bound.as_deref().and_then(|bound| value.compare_with_bound(bound));
-            below.is_none_or(std::cmp::Ordering::is_ge) && above.is_none_or(std::cmp::Ordering::is_le)
-        }
-    }
+    fields.all(|(field, summary)| summary.admits(partition.value(field.field_id)))
 }

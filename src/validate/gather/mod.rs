@@ -8,14 +8,17 @@
 
 mod at_rest;
 mod blobs;
+mod change;
 mod data_files;
 mod deletes;
 mod history;
+mod measure;
+mod objects;
 mod origins;
 mod puffins;
-mod removed;
 mod row_ids;
 mod source;
+mod statistics;
 
 use std::sync::Arc;
 
@@ -24,15 +27,14 @@ use futures::FutureExt;
 use crate::manifest::{ManifestFile, ManifestList};
 use crate::spec::{Snapshot, TableMetadata};
 
-use super::facts::{Facts, Failure, Gathered, History, NewManifest, Origin, Parent};
+use super::facts::{Facts, Failure, Gathered, History, NewManifest, Origin, Parent, Request};
+use super::finding::{Finding, NotChecked};
 use super::levels::Levels;
 use super::read::{ReadBytes, Unavailable};
-use super::report::{Finding, NotChecked};
 pub(super) use at_rest::{TOGETHER, Whole, read_list, read_replaced, whole_manifests};
-pub(super) use data_files::{MOST_ANCESTORS, Wanted, admits, find_in_history};
-pub(super) use origins::difference;
+pub(super) use change::change;
+pub(super) use data_files::{MOST_ANCESTORS, Wanted, find_in_history};
 pub(super) use puffins::gather as read_vectors;
-pub(super) use removed::removed;
 pub(super) use row_ids::is_assigned_now;
 pub(super) use source::Source;
 use source::{Kind, concurrently};
@@ -53,6 +55,7 @@ pub(super) struct Context<'a, R> {
     pub(super) table: &'a TableMetadata,
     pub(super) snapshot: &'a Snapshot,
     pub(super) format_version: u8,
+    pub(super) request: Request<'a>,
     /// Whether reads are limited to what one commit may cost.
     pub(super) thrifty: bool,
 }
@@ -96,6 +99,7 @@ pub(super) async fn gather<'a, R: ReadBytes>(context: &Context<'a, R>) -> Result
     let manifests = new_manifests(context, &list, &origins, &mut notes).await?;
     let mut facts = Facts {
         format_version: context.format_version,
+        request: context.request,
         table: context.table,
         snapshot: context.snapshot,
         list_location,
@@ -109,11 +113,13 @@ pub(super) async fn gather<'a, R: ReadBytes>(context: &Context<'a, R>) -> Result
         lost_deletes: Vec::new(),
         stale_deletes: Vec::new(),
         history: History::default(),
+        objects: Vec::new(),
     };
     facts.row_ranges = row_ids::ranges(context, &facts, &mut notes).await?;
     deletes::gather(context, &mut facts, &mut notes).await?;
     puffins::gather(context, &mut facts.vectors, &mut notes).await?;
     facts.history = history::gather(context, &facts, &mut notes).await?;
+    facts.objects = objects::gather(context, &facts, &mut notes).await?;
     Ok(notes.gathered(Some(facts)))
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::manifest::{ManifestContent, ManifestFile, ManifestList};
+use crate::manifest::{ManifestFile, ManifestList};
 use crate::spec::Snapshot;
 use crate::validate::facts::{Origin, Parent};
 use crate::validate::read::{ReadBytes, Unavailable};
@@ -68,7 +68,7 @@ async fn search_elsewhere<R: ReadBytes>(
         let known: HashMap<&str, &ManifestFile> =
             other.manifests.iter().map(|file| (&*file.manifest_path, file)).collect();
         for (file, origin) in list.manifests.iter().zip(origins.iter_mut()) {
-            let found = known.get(&*file.manifest_path).is_some_and(|known| difference(known, file).is_none());
+            let found = known.get(&*file.manifest_path).is_some_and(|known| known.difference(file).is_none());
             if *origin == Origin::Nowhere && found {
                 *origin = Origin::OtherSnapshot(snapshot.snapshot_id);
             }
@@ -94,40 +94,4 @@ fn search_order<'a, R>(context: &Context<'a, R>, list: &ManifestList, origins: &
         context.table.snapshots.iter().filter(|snapshot| snapshot.snapshot_id != this).collect();
     snapshots.sort_by_key(|snapshot| (!writers.contains(&snapshot.snapshot_id), -snapshot.sequence_number));
     snapshots
-}
-
-/// What differs between a manifest as the table has it and as a new list describes it; none if nothing does.
-pub(in crate::validate) fn difference(
-    known: &ManifestFile,
-    now: &ManifestFile,
-) -> Option<(&'static str, String, String)> {
-    let numbers = [
-        ("manifest_length", Some(known.manifest_length), Some(now.manifest_length)),
-        ("partition_spec_id", Some(known.partition_spec_id.into()), Some(now.partition_spec_id.into())),
-        ("sequence_number", Some(known.sequence_number), Some(now.sequence_number)),
-        ("min_sequence_number", Some(known.min_sequence_number), Some(now.min_sequence_number)),
-        // Version 1 lists may lack these; whoever writes them anew may fill them in.
-        ("added_snapshot_id", known.added_snapshot_id, now.added_snapshot_id),
-        ("added_files_count", known.added_files_count, now.added_files_count),
-        ("existing_files_count", known.existing_files_count, now.existing_files_count),
-        ("deleted_files_count", known.deleted_files_count, now.deleted_files_count),
-        ("added_rows_count", known.added_rows_count, now.added_rows_count),
-        ("existing_rows_count", known.existing_rows_count, now.existing_rows_count),
-        ("deleted_rows_count", known.deleted_rows_count, now.deleted_rows_count),
-        ("first_row_id", known.first_row_id, now.first_row_id),
-    ];
-    let known_is_deletes = known.content == ManifestContent::Deletes;
-    if known.content != now.content {
-        return Some(("content", format!("{:?}", known.content), format!("{:?}", now.content)));
-    }
-    let changed = numbers.into_iter().find(|(field, known, now)| {
-        // On a delete manifest a first row id means nothing: DuckDB writes one, and Java drops it.
-        let means_nothing = *field == "first_row_id" && known_is_deletes;
-        known.is_some() && known != now && !means_nothing
-    });
-    changed.map(|(field, known, now)| (field, shown(known), shown(now)))
-}
-
-fn shown(number: Option<i64>) -> String {
-    number.map_or_else(|| "null".to_owned(), |number| number.to_string())
 }

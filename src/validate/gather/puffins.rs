@@ -10,13 +10,14 @@ use futures::FutureExt;
 use crate::dv::DeletionVector;
 use crate::manifest::DataFile;
 use crate::puffin::{self, Footer};
-use crate::validate::facts::{Decoded, Failure, LostPositions, PuffinFacts, Vector};
+use crate::validate::facts::{Decoded, Failure, Frame, LostPositions, PuffinFacts, Vector};
+use crate::validate::finding::Finding;
+use crate::validate::level::Level;
 use crate::validate::read::{ReadBytes, ReadError, Unavailable};
-use crate::validate::report::Finding;
 
 use super::blobs::{LARGEST_VECTOR, PreviousBlobs, Window, blob_range, previous_blobs, slice, windows};
 use super::source::{Fault, Kind, try_concurrently};
-use super::{Context, Notes};
+use super::{Context, Notes, measure};
 
 /// A file up to this size is read whole.
 const WHOLE_UP_TO: u64 = 256 << 10;
@@ -104,6 +105,7 @@ impl<R: ReadBytes> PuffinFile<'_, R> {
             vectors: self.vectors.iter().map(|(place, _)| (*place, VectorRead::default())).collect(),
             ..Outcome::default()
         };
+        measure::opened(Kind::Puffin);
         match self.read_parts(&mut outcome).await {
             Ok(()) => {}
             Err(fault) => outcome.failures.push(Fault::Read(fault).failure(Kind::Puffin)?),
@@ -113,24 +115,37 @@ impl<R: ReadBytes> PuffinFile<'_, R> {
 
     async fn read_parts(&self, outcome: &mut Outcome) -> Result<(), ReadError> {
         let (size, whole) = self.size_and_whole().await?;
-        let footer = self.footer(size, whole.as_ref(), outcome).await?;
-        outcome.puffin = Some(Arc::new(PuffinFacts { size, footer }));
+        let frame = self.frame(size);
+        let footer = match frame {
+            Frame::Bare { allowed: true } => None,
+            _ => self.footer(size, whole.as_ref(), outcome).await?,
+        };
+        outcome.puffin = Some(Arc::new(PuffinFacts { size, footer, frame }));
         for window in windows(self.blobs(size, outcome)) {
             self.read_window(&window, whole.as_ref(), outcome).await?;
         }
         Ok(())
     }
 
+    /// Whether the file is a Puffin file, or one vector alone.
+    fn frame(&self, size: u64) -> Frame {
+        let mut places = self.vectors.iter().map(|(_, vector)| blob_range(&vector.entry.data_file));
+        if size == 0 || !places.any(|place| place == Some(0..size)) {
+            return Frame::Puffin;
+        }
+        Frame::Bare { allowed: self.context.levels.of("bare-dv-blob") != Level::Deny }
+    }
+
     /// The object's size, and all its bytes if it is small. Where the entry says that it is, both are asked for at once.
     async fn size_and_whole(&self) -> Result<(u64, Option<Bytes>), ReadError> {
-        let reader = self.context.source.reader;
+        let source = self.context.source;
         let claimed = self.vectors.iter().map(|(_, vector)| vector.entry.data_file.file_size_in_bytes).max();
         let claimed = claimed.and_then(|size| u64::try_from(size).ok()).filter(|size| (1..=WHOLE_UP_TO).contains(size));
         let Some(claimed) = claimed else {
-            let size = reader.size(self.path).await?;
+            let size = source.reader.size(self.path).await?;
             return Ok((size, self.whole(size).await?));
         };
-        let (size, bytes) = futures::join!(reader.size(self.path), reader.read(self.path, Some(0..claimed)));
+        let (size, bytes) = futures::join!(source.reader.size(self.path), source.read(self.path, Some(0..claimed)));
         let size = size?;
         if size != claimed {
             // The range did not fit the object; how that went says nothing.
@@ -143,7 +158,7 @@ impl<R: ReadBytes> PuffinFile<'_, R> {
     async fn whole(&self, size: u64) -> Result<Option<Bytes>, ReadError> {
         match size {
             0 => Ok(Some(Bytes::new())),
-            1..=WHOLE_UP_TO => self.context.source.reader.read(self.path, Some(0..size)).await.map(Some),
+            1..=WHOLE_UP_TO => self.context.source.read(self.path, Some(0..size)).await.map(Some),
             _ => Ok(None),
         }
     }
@@ -153,7 +168,7 @@ impl<R: ReadBytes> PuffinFile<'_, R> {
         if let Some(bytes) = whole.and_then(|whole| slice(whole, range.clone())) {
             return Ok(bytes);
         }
-        self.context.source.reader.read(self.path, Some(range)).await
+        self.context.source.read(self.path, Some(range)).await
     }
 
     /// The footer; what is wrong with it or with the file's head is a failure, and the blobs are read all the same,
@@ -239,7 +254,7 @@ impl<R: ReadBytes> PuffinFile<'_, R> {
         let vectors = window.blobs.iter().filter_map(|(index, _)| self.vectors.get(*index));
         let files = vectors.flat_map(|(_, vector)| vector.previous.iter().map(|previous| &previous.file));
         let files: Vec<&DataFile> = files.filter(|file| file.is_deletion_vector()).collect();
-        previous_blobs(self.context.source.reader, files).await
+        previous_blobs(self.context.source, files).await
     }
 }
 
@@ -266,6 +281,11 @@ fn lost(
             Some(Ok(lost)) => Some(lost),
             Some(Err(reason)) => {
                 outcome.skipped.push(("dv-loses-positions", file.file_path.to_string(), reason));
+                None
+            }
+            None if !file.is_deletion_vector() => {
+                let reason = "position delete files are not opened: only their counts are compared";
+                outcome.skipped.push(("dv-loses-positions", file.file_path.to_string(), reason.to_owned()));
                 None
             }
             None => None,

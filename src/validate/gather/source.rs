@@ -2,16 +2,21 @@
 
 use std::collections::HashMap;
 use std::error::Error;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use bytes::Bytes;
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt, TryStreamExt};
 
 use crate::manifest::{self, Manifest, ManifestFile, ManifestList};
 use crate::validate::cache::{Cache, Index, Parsed, PathKeys};
 use crate::validate::facts::{Failure, NewManifest};
+use crate::validate::finding::Finding;
+use crate::validate::levels::Levels;
 use crate::validate::read::{ReadBytes, ReadError, Unavailable};
-use crate::validate::report::Finding;
+
+use super::measure;
 
 /// How many reads one validation has under way at a time.
 pub(super) const CONCURRENT_READS: usize = 16;
@@ -40,11 +45,17 @@ pub(in crate::validate) struct Source<'a, R> {
     /// Files of snapshots that this call validates. They go to the cache if all of them pass.
     fresh: Mutex<HashMap<Box<str>, Parsed>>,
     limits: manifest::Limits,
+    /// Whether manifests are read with bounds and split offsets.
+    with_details: bool,
 }
 
+/// Rules that look at what manifests say beyond what all rules need.
+const DETAIL_RULES: &[&str] = &["split-offsets", "column-bounds"];
+
 impl<'a, R: ReadBytes> Source<'a, R> {
-    pub(in crate::validate) fn new(reader: &'a R, cache: &'a Cache) -> Self {
-        Self { reader, cache, fresh: Mutex::default(), limits: manifest::Limits::default() }
+    pub(in crate::validate) fn new(reader: &'a R, cache: &'a Cache, levels: &Levels) -> Self {
+        let with_details = levels.any(DETAIL_RULES);
+        Self { reader, cache, fresh: Mutex::default(), limits: manifest::Limits::default(), with_details }
     }
 
     pub(in crate::validate) fn keys(&self) -> &PathKeys {
@@ -72,7 +83,9 @@ impl<'a, R: ReadBytes> Source<'a, R> {
         if let Some(Parsed::List(list)) = self.remembered(location) {
             return Ok(list);
         }
-        if let Some(list) = self.cache.list(location).await {
+        let known = self.cache.list(location).await;
+        measure::asked_cache(known.is_some());
+        if let Some(list) = known {
             return Ok(list);
         }
         let list = Arc::new(self.read_list(location).await?);
@@ -114,22 +127,37 @@ impl<'a, R: ReadBytes> Source<'a, R> {
     /// The live files of a manifest if they need not be read.
     pub(super) async fn known_index(&self, file: &ManifestFile) -> Result<Option<Arc<Index>>, Fault> {
         self.reader.admit(&file.manifest_path).await?;
-        let known = match self.remembered(&file.manifest_path) {
-            Some(Parsed::Manifest(index)) => Some(index),
-            _ => self.cache.manifest(&file.manifest_path).await,
+        let known = if let Some(Parsed::Manifest(index)) = self.remembered(&file.manifest_path) {
+            Some(index)
+        } else {
+            let known = self.cache.manifest(&file.manifest_path).await;
+            measure::asked_cache(known.is_some());
+            known
         };
         // A list that calls a data manifest a delete manifest must not be answered with the index of the other kind.
         Ok(known.filter(|index| index.is_of(file.content)))
     }
 
+    /// Bytes of an object, all or those of `range`, counted.
+    pub(super) async fn read(&self, location: &str, range: Option<Range<u64>>) -> Result<Bytes, ReadError> {
+        let bytes = self.reader.read(location, range).await?;
+        measure::read(bytes.len());
+        Ok(bytes)
+    }
+
     async fn read_list(&self, location: &str) -> Result<ManifestList, Fault> {
-        let bytes = self.reader.read(location, None).await?;
+        measure::opened(Kind::List);
+        let bytes = self.read(location, None).await?;
         ManifestList::parse(&bytes, self.limits).map_err(|fault| Fault::Parse { location: location.to_owned(), fault })
     }
 
     async fn read_manifest(&self, location: &str) -> Result<(Manifest, u64), Fault> {
-        let bytes = self.reader.read(location, None).await?;
-        let manifest = Manifest::parse(&bytes, self.limits);
+        measure::opened(Kind::Manifest);
+        let bytes = self.read(location, None).await?;
+        let manifest = match self.with_details {
+            true => Manifest::parse_with_details(&bytes, self.limits),
+            false => Manifest::parse(&bytes, self.limits),
+        };
         let manifest = manifest.map_err(|fault| Fault::Parse { location: location.to_owned(), fault })?;
         Ok((manifest, bytes.len() as u64))
     }

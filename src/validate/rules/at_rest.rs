@@ -1,6 +1,6 @@
 //! Rules that only a look at a whole table can break: they apply to tables at rest, not to commits.
 
-use crate::validate::levels::Level::Warn;
+use crate::validate::level::Level::Warn;
 
 use super::{Check, Reads, Rule};
 

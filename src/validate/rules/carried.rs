@@ -2,9 +2,8 @@
 
 use crate::manifest::{ManifestContent, ManifestFile};
 use crate::validate::facts::{Facts, Origin, Parent};
-use crate::validate::gather::difference;
-use crate::validate::levels::Level::{Deny, Warn};
-use crate::validate::report::{Finding, Findings};
+use crate::validate::finding::{Finding, Findings};
+use crate::validate::level::Level::{Deny, Warn};
 
 use super::{Check, Reads, Rule};
 
@@ -64,7 +63,7 @@ pub(super) const RULES: &[Rule] = &[
 fn unaltered(facts: &Facts<'_>, findings: &mut Findings) {
     for (file, origin) in facts.rows() {
         let Origin::Parent(place) = origin else { continue };
-        if let Some((field, was, is)) = facts.parent_row(place).and_then(|known| difference(known, file)) {
+        if let Some((field, was, is)) = facts.parent_row(place).and_then(|known| known.difference(file)) {
             findings.add(|| Finding::new(&file.manifest_path, format!("{field} {was}"), is));
         }
     }

@@ -1,8 +1,8 @@
 //! Rules about manifest entries: status, snapshot ids, sequence numbers.
 
 use crate::manifest::{FileContent, ManifestContent, Status};
-use crate::validate::levels::Level::{Deny, Warn};
-use crate::validate::report::Findings;
+use crate::validate::finding::Findings;
+use crate::validate::level::Level::{Deny, Warn};
 
 use super::{Check, EntryView, Reads, Rule};
 

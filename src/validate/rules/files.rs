@@ -2,10 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::manifest::{FileContent, FileFormat, Status};
+use crate::manifest::{FileContent, FileFormat, ManifestContent, ManifestFile, Status};
+use crate::spec::{Primitive, Type};
 use crate::validate::facts::Facts;
-use crate::validate::levels::Level::{Deny, Off, Warn};
-use crate::validate::report::{Finding, Findings};
+use crate::validate::finding::{Finding, Findings};
+use crate::validate::level::Level::{Deny, Off, Warn};
 
 use super::{Check, EntryView, Reads, Rule};
 
@@ -59,6 +60,16 @@ pub(super) const RULES: &[Rule] = &[
         reads: Reads::NewManifests,
         broken_by: "",
         check: Check::Entry(equality_ids_known),
+    },
+    Rule {
+        id: "equality-delete-float",
+        level: Off,
+        statement: "equality deletes do not compare float or double fields",
+        protects: "Engines differ on NaN and -0.0: they delete different rows.",
+        source: "spec: Equality Delete Files",
+        reads: Reads::NewManifests,
+        broken_by: "",
+        check: Check::Entry(no_floats_compared),
     },
     Rule {
         id: "sort-order-id",
@@ -156,6 +167,24 @@ fn equality_ids_known(view: &EntryView<'_>, findings: &mut Findings) {
     }
 }
 
+fn no_floats_compared(view: &EntryView<'_>, findings: &mut Findings) {
+    let file = &view.entry.data_file;
+    if file.content != FileContent::EqualityDeletes || view.entry.status != Status::Added {
+        return;
+    }
+    for id in file.equality_ids.iter().flatten() {
+        let field = view.facts.table.current_schema().and_then(|schema| schema.find_field(*id));
+        if let Some(field) = field.filter(|field| is_float(&field.field_type)) {
+            findings
+                .add(|| view.finding("fields of exact types", format!("{} of type {}", field.name, field.field_type)));
+        }
+    }
+}
+
+fn is_float(of: &Type) -> bool {
+    matches!(of, Type::Primitive(Primitive::Float | Primitive::Double))
+}
+
 fn sort_order(view: &EntryView<'_>, findings: &mut Findings) {
     let file = &view.entry.data_file;
     let Some(id) = file.sort_order_id.filter(|id| *id != 0 && view.entry.status == Status::Added) else { return };
@@ -175,7 +204,7 @@ fn no_content_offset(view: &EntryView<'_>, findings: &mut Findings) {
 
 fn summary_counts(facts: &Facts<'_>, findings: &mut Findings) {
     let Some(summary) = summary(facts) else { return };
-    for (key, actual) in actual_counts(facts) {
+    for (key, actual) in actual_counts(facts).into_iter().chain(totals(facts)) {
         let declared = summary.get(key).and_then(|value| value.parse::<u64>().ok());
         if let Some(declared) = declared {
             findings
@@ -188,6 +217,21 @@ fn summary(facts: &Facts<'_>) -> Option<HashMap<String, String>> {
     let json: serde_json::Value = serde_json::from_str(facts.snapshot.to_json().get()).ok()?;
     let pairs = json.get("summary")?.as_object()?.iter();
     Some(pairs.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect())
+}
+
+/// Totals, where the list gives every count.
+fn totals(facts: &Facts<'_>) -> impl Iterator<Item = (&'static str, u64)> {
+    let total = |content: ManifestContent, count: fn(&ManifestFile) -> Option<i64>| {
+        let of = facts.list.manifests.iter().filter(|file| file.content == content);
+        let sum = of.map(count).try_fold(0_i64, |sum, count| sum.checked_add(count?))?;
+        u64::try_from(sum).ok()
+    };
+    let totals = [
+        ("total-data-files", total(ManifestContent::Data, ManifestFile::live_files)),
+        ("total-records", total(ManifestContent::Data, ManifestFile::live_rows)),
+        ("total-delete-files", total(ManifestContent::Deletes, ManifestFile::live_files)),
+    ];
+    totals.into_iter().filter_map(|(key, total)| Some((key, total?)))
 }
 
 fn actual_counts(facts: &Facts<'_>) -> [(&'static str, u64); 6] {

@@ -1,8 +1,8 @@
 //! Rules about what became of files that were there before.
 
 use crate::validate::facts::{Facts, Stale};
-use crate::validate::levels::Level::Warn;
-use crate::validate::report::{Finding, Findings};
+use crate::validate::finding::{Finding, Findings};
+use crate::validate::level::Level::Warn;
 
 use super::{Check, Reads, Rule};
 

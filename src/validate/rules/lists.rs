@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use crate::manifest::{ManifestContent, ManifestFile};
 use crate::spec::Transform;
 use crate::validate::facts::{Facts, Origin};
-use crate::validate::levels::Level::{Deny, Off, Warn};
-use crate::validate::report::{Finding, Findings};
+use crate::validate::finding::{Finding, Findings};
+use crate::validate::level::Level::{Deny, Off, Warn};
 
 use super::{Check, Reads, Rule};
 
@@ -182,6 +182,26 @@ pub(super) const RULES: &[Rule] = &[
         check: Check::Snapshot(append_only),
     },
     Rule {
+        id: "snapshot-operation",
+        level: Warn,
+        statement: "the operation of a snapshot is append, replace, overwrite or delete",
+        protects: "Readers of changes do not know what the snapshot does.",
+        source: "spec: Snapshots, operation",
+        reads: Reads::Metadata,
+        broken_by: "",
+        check: Check::Snapshot(known_operation),
+    },
+    Rule {
+        id: "snapshot-row-ids-before-v3",
+        level: Off,
+        statement: "a snapshot of format version 1 or 2 has no first-row-id and no added-rows",
+        protects: "A sign of a writer that takes the table for version 3.",
+        source: "spec: Snapshots, first-row-id",
+        reads: Reads::Metadata,
+        broken_by: "",
+        check: Check::Snapshot(no_snapshot_row_ids_before_v3),
+    },
+    Rule {
         id: "v2-first-row-id",
         level: Off,
         statement: "a list of format version 2 assigns no row ids",
@@ -332,6 +352,20 @@ fn append_only(facts: &Facts<'_>, findings: &mut Findings) {
 
 fn removes_files(file: &ManifestFile) -> bool {
     file.deleted_files_count.is_some_and(|count| count > 0)
+}
+
+fn known_operation(facts: &Facts<'_>, findings: &mut Findings) {
+    let operation = facts.snapshot.operation.as_deref();
+    if let Some(other) = operation.filter(|name| !["append", "replace", "overwrite", "delete"].contains(name)) {
+        let object = facts.list_location;
+        findings.add(|| Finding::new(object, "an operation append, replace, overwrite or delete", other));
+    }
+}
+
+fn no_snapshot_row_ids_before_v3(facts: &Facts<'_>, findings: &mut Findings) {
+    if let Some(id) = facts.snapshot.first_row_id.filter(|_| facts.format_version < 3) {
+        findings.add(|| Finding::new(facts.list_location, "a snapshot without first-row-id", id));
+    }
 }
 
 fn no_row_ids_before_v3(facts: &Facts<'_>, findings: &mut Findings) {

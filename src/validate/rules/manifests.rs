@@ -1,9 +1,10 @@
 //! Rules about manifests that the snapshot wrote, as files.
 
-use crate::manifest::{ManifestContent, Status};
+use crate::manifest::{ManifestContent, ManifestFile, Status};
 use crate::spec::Transform;
-use crate::validate::levels::Level::{Deny, Warn};
-use crate::validate::report::{Finding, Findings};
+use crate::validate::facts::{Facts, NewManifest};
+use crate::validate::finding::{Finding, Findings};
+use crate::validate::level::Level::{Deny, Warn};
 
 use super::{Check, ManifestView, Reads, Rule};
 
@@ -153,15 +154,23 @@ fn spec_id(view: &ManifestView<'_>, findings: &mut Findings) {
 }
 
 fn spec_fields(view: &ManifestView<'_>, findings: &mut Findings) {
-    let Some(spec) = view.facts.table.partition_spec(view.file.partition_spec_id) else { return };
-    let Some(own) = view.new.manifest.metadata.get("partition-spec") else { return };
+    if let Some((expected, found)) = spec_difference(view.facts, view.file, view.new) {
+        findings.add(|| Finding::new(&view.file.manifest_path, expected, found));
+    }
+}
+
+/// The table's spec of the manifest's number and the manifest's own, if they differ.
+pub(super) fn spec_difference(facts: &Facts<'_>, file: &ManifestFile, new: &NewManifest) -> Option<(String, String)> {
+    let spec = facts.table.partition_spec(file.partition_spec_id)?;
+    let own = new.manifest.metadata.get("partition-spec")?;
     let expected: Vec<String> =
         spec.fields.iter().map(|field| shown_field(field.field_id, field.source.ids(), &field.transform)).collect();
     let found = own_fields(own);
-    findings.expect(found.as_ref() == Some(&expected), || {
-        let found = found.map_or_else(|| "what is no spec".to_owned(), |found| format!("[{}]", found.join(", ")));
-        Finding::new(&view.file.manifest_path, format!("partition-spec [{}]", expected.join(", ")), found)
-    });
+    if found.as_ref() == Some(&expected) {
+        return None;
+    }
+    let found = found.map_or_else(|| "what is no spec".to_owned(), |found| format!("[{}]", found.join(", ")));
+    Some((format!("partition-spec [{}]", expected.join(", ")), found))
 }
 
 /// The fields of a spec's JSON, in the form of [`shown_field`].

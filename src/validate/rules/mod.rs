@@ -5,28 +5,29 @@
 
 mod at_rest;
 mod carried;
+mod details;
 mod entries;
 mod files;
 mod history;
 mod lists;
 mod manifests;
+mod objects;
 mod partitions;
 mod puffin;
 mod removed;
 mod row_ids;
-mod tally;
+mod schemas;
+mod stale;
+mod statistics;
 mod vectors;
 
 use serde::Serialize;
 
 use crate::manifest::{ManifestEntry, ManifestFile};
 
-use super::facts::{Facts, Gathered, NewManifest, Vector};
-use super::levels::{Level, Levels};
-use super::report::{Collected, Finding, Findings, Report};
-
-pub(super) use removed::{RemovedFacts, check as check_removed};
-pub(super) use tally::Tally;
+use super::facts::{ChangeFacts, Facts, NewManifest, Vector};
+use super::finding::{Finding, Findings};
+use super::level::Level;
 
 /// A rule, as it is documented.
 #[derive(Debug, Serialize)]
@@ -46,7 +47,7 @@ pub struct Rule {
     /// Who is known to break it; empty if nobody is.
     pub broken_by: &'static str,
     #[serde(skip)]
-    check: Check,
+    pub(super) check: Check,
 }
 
 /// What is read to check a rule, from cheap to dear.
@@ -73,13 +74,15 @@ pub enum Reads {
     Vector,
     /// Blobs of replaced deletion vectors.
     PreviousVector,
+    /// The sizes of objects.
+    Objects,
     /// Every manifest and every vector of a table at rest.
     WholeTable,
 }
 
 /// How a rule is checked.
 #[derive(Debug)]
-enum Check {
+pub(super) enum Check {
     /// Reading a file finds it out, under the rule's id.
     Reading,
     /// A look at all facts.
@@ -92,19 +95,22 @@ enum Check {
     Vector(fn(&Vector, &mut Findings)),
     /// A look at all snapshots or all files of a table at rest finds it out, under the rule's id.
     AtRest,
-    /// A look at what the commit removes from the metadata.
-    Removed(fn(&RemovedFacts<'_>, &mut Findings)),
+    /// A look at what the commit changes in the metadata.
+    Change(fn(&ChangeFacts<'_>, &mut Findings)),
+    /// A look at all facts; what it finds is right for an older state of the table, so that the client is told to read
+    /// the table again (409).
+    Stale(fn(&Facts<'_>, &mut Findings)),
 }
 
 /// A manifest that the snapshot wrote, with what the list says of it.
-struct ManifestView<'a> {
+pub(super) struct ManifestView<'a> {
     facts: &'a Facts<'a>,
     file: &'a ManifestFile,
     new: &'a NewManifest,
 }
 
 /// An entry of a manifest that the snapshot wrote.
-struct EntryView<'a> {
+pub(super) struct EntryView<'a> {
     facts: &'a Facts<'a>,
     file: &'a ManifestFile,
     entry: &'a ManifestEntry,
@@ -121,16 +127,21 @@ impl EntryView<'_> {
 /// Every rule.
 const TABLES: &[&[Rule]] = &[
     lists::RULES,
+    stale::RULES,
     carried::RULES,
     row_ids::RULES,
     manifests::RULES,
     partitions::RULES,
     entries::RULES,
     files::RULES,
+    details::RULES,
+    objects::RULES,
     history::RULES,
     vectors::RULES,
     puffin::RULES,
+    schemas::RULES,
     removed::RULES,
+    statistics::RULES,
     at_rest::RULES,
 ];
 
@@ -139,32 +150,11 @@ pub(super) fn all() -> impl Iterator<Item = &'static Rule> {
     TABLES.iter().copied().flatten()
 }
 
-/// Applies every rule about a snapshot that is not off.
-pub(super) fn check(gathered: Gathered<'_>, levels: &Levels, report: &mut Report) {
-    let Gathered { facts, mut failures, not_checked } = gathered;
-    let mut collected = Collected::default();
-    for (rule, (_, level)) in all().zip(levels.iter()) {
-        if level == Level::Off {
-            continue;
-        }
-        let mut findings = Findings::default();
-        if let Some(facts) = &facts {
-            rule.check.run(facts, &mut findings);
-        }
-        for failure in failures.extract_if(.., |failure| failure.rule == rule.id) {
-            findings.add(|| failure.finding);
-        }
-        collected.add(rule, level, findings);
-    }
-    collected.report(report);
-    report.not_checked.extend(not_checked);
-}
-
 impl Check {
-    fn run(&self, facts: &Facts<'_>, findings: &mut Findings) {
+    pub(super) fn run(&self, facts: &Facts<'_>, findings: &mut Findings) {
         match self {
-            Self::Reading | Self::AtRest | Self::Removed(_) => {}
-            Self::Snapshot(check) => check(facts, findings),
+            Self::Reading | Self::AtRest | Self::Change(_) => {}
+            Self::Snapshot(check) | Self::Stale(check) => check(facts, findings),
             Self::Vector(check) => facts.vectors.iter().for_each(|vector| check(vector, findings)),
             Self::Manifest(check) => {
                 for new in &facts.manifests {

@@ -4,9 +4,8 @@ use std::collections::HashSet;
 
 use crate::manifest::{Kind, PartitionColumn};
 use crate::spec::{PartitionField, Primitive, TableMetadata, Transform, Type};
-use crate::validate::gather::admits;
-use crate::validate::levels::Level::{Deny, Warn};
-use crate::validate::report::{Finding, Findings};
+use crate::validate::finding::{Finding, Findings};
+use crate::validate::level::Level::{Deny, Warn};
 
 use super::{Check, ManifestView, Reads, Rule};
 
@@ -131,7 +130,7 @@ fn summary_bounds(view: &ManifestView<'_>, findings: &mut Findings) {
     for entry in view.new.manifest.entries.iter().filter(|entry| entry.is_live()) {
         for (field, summary) in spec.fields.iter().zip(summaries) {
             let value = entry.data_file.partition.value(field.field_id);
-            findings.expect(admits(summary, value), || {
+            findings.expect(summary.admits(value), || {
                 let expected = format!("a summary of partition field {} that covers {value}", field.name);
                 let found = format!("one that does not, for {}", entry.data_file.file_path);
                 Finding::new(&view.file.manifest_path, expected, found)

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use crate::manifest::DataFile;
 use crate::puffin::{Blob, DELETION_VECTOR_V1};
 use crate::validate::facts::{Facts, Vector};
-use crate::validate::levels::Level::{self, Deny};
-use crate::validate::report::{Finding, Findings};
+use crate::validate::finding::{Finding, Findings};
+use crate::validate::level::Level::{self, Deny};
 
 use super::{Check, Reads, Rule};
 
@@ -33,6 +33,16 @@ pub(super) const RULES: &[Rule] = &[
             "puffin-entries-overlap",
             "vectors of one Puffin file do not overlap, and agree on the file's size",
             "One of the two is another file's vector.",
+        )
+    },
+    Rule {
+        level: Level::Off,
+        reads: Reads::NewManifests,
+        check: Check::Snapshot(under_table),
+        ..footer(
+            "puffin-not-under-table",
+            "the Puffin file of an added vector lies under the table's location or a place that its properties name",
+            "It is another table's file, which goes when that table does.",
         )
     },
     footer("puffin-too-short", "a Puffin file has room for its magic and a footer", BROKEN_FILE),
@@ -151,6 +161,21 @@ fn size(vector: &Vector, findings: &mut Findings) {
         let expected = format!("file_size_in_bytes {}, the object's size", puffin.size);
         Finding::new(&vector.entry.data_file.file_path, expected, declared)
     });
+}
+
+fn under_table(facts: &Facts<'_>, findings: &mut Findings) {
+    let named = |key: &&str| facts.table.properties.get(*key).map(String::as_str);
+    let keys = ["write.data.path", "write.object-storage.path", "write.folder-storage.path"];
+    let mut roots: Vec<&str> = keys.iter().filter_map(named).collect();
+    roots.push(&facts.table.location);
+    for vector in &facts.vectors {
+        let path = &vector.entry.data_file.file_path;
+        let below =
+            |root: &&str| path.strip_prefix(root.trim_end_matches('/')).is_some_and(|rest| rest.starts_with('/'));
+        findings.expect(roots.iter().any(below), || {
+            Finding::new(path, format!("a place under {}", facts.table.location), "another")
+        });
+    }
 }
 
 fn apart(facts: &Facts<'_>, findings: &mut Findings) {

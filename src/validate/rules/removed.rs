@@ -1,10 +1,12 @@
-//! Rules about what a commit removes from the metadata while files still need it.
+//! Rules about what a commit takes out of the metadata, or moves, while files still need it.
 
-use crate::validate::levels::Level::{self, Warn};
-use crate::validate::levels::Levels;
-use crate::validate::report::{Collected, Finding, Findings, Report};
+use std::collections::HashSet;
 
-use super::{Check, Reads, Rule, all};
+use crate::validate::facts::ChangeFacts;
+use crate::validate::finding::{Finding, Findings};
+use crate::validate::level::Level::Warn;
+
+use super::{Check, Reads, Rule};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -15,7 +17,7 @@ pub(super) const RULES: &[Rule] = &[
         source: "spec: Manifest Lists, partition_spec_id",
         reads: Reads::ParentList,
         broken_by: "",
-        check: Check::Removed(specs),
+        check: Check::Change(specs),
     },
     Rule {
         id: "removed-schema-in-use",
@@ -25,45 +27,64 @@ pub(super) const RULES: &[Rule] = &[
         source: "spec: Snapshots, schema-id",
         reads: Reads::Metadata,
         broken_by: "",
-        check: Check::Removed(schemas),
+        check: Check::Change(schemas),
+    },
+    Rule {
+        id: "removed-key-in-use",
+        level: Warn,
+        statement: "an encryption key that is removed is named by no retained snapshot and by no other key",
+        protects: "Nobody can read the snapshot any more.",
+        source: "spec: Encryption Keys; Snapshots, key-id",
+        reads: Reads::Metadata,
+        broken_by: "",
+        check: Check::Change(keys),
+    },
+    Rule {
+        id: "location-changed",
+        level: Warn,
+        statement: "a table with data stays where it is",
+        protects: "Files of the table lie in two places: clean-up and vended credentials reach only one of them.",
+        source: "convention of all writers",
+        reads: Reads::Metadata,
+        broken_by: "tools that move a table",
+        check: Check::Change(location),
     },
 ];
 
-/// What a commit removes and retained snapshots still need.
-#[derive(Debug, Default)]
-pub(in crate::validate) struct RemovedFacts<'a> {
-    /// The table's location.
-    pub(in crate::validate) table: &'a str,
-    /// Manifests of removed specs: location and spec id.
-    pub(in crate::validate) manifests_of_removed_specs: Vec<(Box<str>, i32)>,
-    /// Snapshots of removed schemas: snapshot id and schema id.
-    pub(in crate::validate) snapshots_of_removed_schemas: Vec<(i64, i32)>,
-}
-
-/// Applies these rules.
-pub(in crate::validate) fn check(facts: &RemovedFacts<'_>, levels: &Levels, report: &mut Report) {
-    let mut collected = Collected::default();
-    for (rule, (_, level)) in all().zip(levels.iter()) {
-        if let (Check::Removed(check), true) = (&rule.check, level != Level::Off) {
-            let mut findings = Findings::default();
-            check(facts, &mut findings);
-            collected.add(rule, level, findings);
-        }
-    }
-    collected.report(report);
-}
-
-fn specs(facts: &RemovedFacts<'_>, findings: &mut Findings) {
+fn specs(facts: &ChangeFacts<'_>, findings: &mut Findings) {
     for (manifest, spec_id) in &facts.manifests_of_removed_specs {
         findings.add(|| Finding::new(manifest, "a partition spec that stays in the table", format!("spec {spec_id}")));
     }
 }
 
-fn schemas(facts: &RemovedFacts<'_>, findings: &mut Findings) {
-    for (snapshot, schema_id) in &facts.snapshots_of_removed_schemas {
-        findings.add(|| {
-            let found = format!("schema {schema_id} of snapshot {snapshot}");
-            Finding::new(facts.table, "a schema that stays in the table", found)
-        });
+fn schemas(facts: &ChangeFacts<'_>, findings: &mut Findings) {
+    let gone = |id: &i32| facts.base.schema(*id).is_some() && facts.new.schema(*id).is_none();
+    for snapshot in &facts.new.snapshots {
+        if let Some(id) = snapshot.schema_id.filter(gone) {
+            let found = format!("schema {id} of snapshot {}", snapshot.snapshot_id);
+            findings.add(|| Finding::new(&facts.new.location, "a schema that stays in the table", found));
+        }
     }
+}
+
+fn keys(facts: &ChangeFacts<'_>, findings: &mut Findings) {
+    let kept: HashSet<&str> = facts.new.encryption_keys.iter().map(|key| key.key_id.as_str()).collect();
+    let known = facts.base.encryption_keys.iter().map(|key| key.key_id.as_str());
+    let gone: HashSet<&str> = known.filter(|id| !kept.contains(id)).collect();
+    let of_snapshots = facts
+        .new
+        .snapshots
+        .iter()
+        .filter_map(|snapshot| Some((snapshot.key_id.as_deref()?, format!("snapshot {}", snapshot.snapshot_id))));
+    let of_keys = facts.new.encryption_keys.iter();
+    let of_keys = of_keys.filter_map(|key| Some((key.encrypted_by_id.as_deref()?, format!("key {}", key.key_id))));
+    for (key, user) in of_snapshots.chain(of_keys).filter(|(key, _)| gone.contains(key)) {
+        let expected = "an encryption key that stays in the table";
+        findings.add(|| Finding::new(&facts.new.location, expected, format!("{key}, which {user} needs")));
+    }
+}
+
+fn location(facts: &ChangeFacts<'_>, findings: &mut Findings) {
+    let (was, is) = (&facts.base.location, &facts.new.location);
+    findings.expect(was == is || !facts.goes_on(), || Finding::new(is, was, is));
 }

@@ -2,8 +2,8 @@
 
 use crate::manifest::{FileContent, ManifestContent, Status};
 use crate::validate::facts::{Facts, Parent, RowRange};
-use crate::validate::levels::Level::{Deny, Warn};
-use crate::validate::report::{Finding, Findings};
+use crate::validate::finding::{Finding, Findings};
+use crate::validate::level::Level::{Deny, Warn};
 
 use super::{Check, EntryView, Reads, Rule};
 
@@ -47,6 +47,16 @@ pub(super) const RULES: &[Rule] = &[
         reads: Reads::ManifestList,
         broken_by: "writers that follow the spec's own example, where added-rows counts added files only",
         check: Check::Snapshot(added_rows_cover),
+    },
+    Rule {
+        id: "first-row-id-ahead",
+        level: Warn,
+        statement: "a snapshot's first-row-id is the table's next-row-id",
+        protects: "Row ids are used up that no row gets.",
+        source: "spec: Row Lineage, First Row ID Assignment",
+        reads: Reads::Metadata,
+        broken_by: "",
+        check: Check::Snapshot(not_ahead),
     },
     Rule {
         id: "added-file-first-row-id",
@@ -161,6 +171,14 @@ fn added_rows_cover(facts: &Facts<'_>, findings: &mut Findings) {
         findings.expect(end <= covered, || {
             Finding::new(&last.object, format!("row ids below {covered} (first-row-id + added-rows)"), end)
         });
+    }
+}
+
+/// A first-row-id that is behind is a conflict that needs no files (`spec`).
+fn not_ahead(facts: &Facts<'_>, findings: &mut Findings) {
+    if let (Some(first), Some(next)) = (facts.snapshot.first_row_id, facts.request.next_row_id) {
+        let expected = format!("first-row-id {next}, the table's next-row-id");
+        findings.expect(first <= next, || Finding::new(facts.list_location, expected, first));
     }
 }
 

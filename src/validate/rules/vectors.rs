@@ -3,9 +3,9 @@
 use crate::dv::SMALLEST_BYTES;
 use crate::manifest::{FileContent, FileFormat, Status};
 use crate::puffin::SMALLEST_FOOTER_BYTES;
-use crate::validate::facts::{DataFileFacts, DataFileState, Facts, Vector, VectorPlace};
-use crate::validate::levels::Level::{Deny, Warn};
-use crate::validate::report::{Finding, Findings};
+use crate::validate::facts::{DataFileFacts, DataFileState, Facts, Frame, Vector, VectorPlace};
+use crate::validate::finding::{Finding, Findings};
+use crate::validate::level::Level::{Deny, Warn};
 
 use super::{Check, EntryView, Reads, Rule};
 
@@ -69,6 +69,17 @@ pub(super) const RULES: &[Rule] = &[
         reads: Reads::NewManifests,
         broken_by: "DuckDB up to 1.5.3 and DuckLake, which write the vector as the whole file",
         check: Check::Vector(inside_file),
+    },
+    Rule {
+        id: "bare-dv-blob",
+        level: Deny,
+        statement: "a deletion vector's file is a Puffin file, not the vector alone",
+        protects: "Readers that open the file as Puffin cannot read the table. At `warn` or `off` such a file is let in: what \
+                   would be around the vector is not looked for, the vector itself is checked.",
+        source: "puffin-spec: File structure",
+        reads: Reads::PuffinFooter,
+        broken_by: "DuckDB up to 1.5.3 and DuckLake",
+        check: Check::Vector(framed),
     },
     Rule {
         id: "two-dvs",
@@ -221,8 +232,21 @@ fn content_size(view: &EntryView<'_>, findings: &mut Findings) {
     findings.expect(!is_live_vector(view) || present, || view.finding("content_size_in_bytes", "null"));
 }
 
+fn frame(vector: &Vector) -> Frame {
+    vector.puffin.as_ref().map_or(Frame::Puffin, |puffin| puffin.frame)
+}
+
+fn framed(vector: &Vector, findings: &mut Findings) {
+    findings.expect(frame(vector) == Frame::Puffin, || {
+        Finding::new(&vector.entry.data_file.file_path, "a Puffin file", "a file that is the vector alone").at(0)
+    });
+}
+
 fn inside_file(vector: &Vector, findings: &mut Findings) {
     let file = &vector.entry.data_file;
+    if frame(vector) == (Frame::Bare { allowed: true }) {
+        return;
+    }
     let (Some(offset), Some(size)) = (file.content_offset, file.content_size_in_bytes) else { return };
     let actual = vector.puffin.as_ref().and_then(|puffin| i64::try_from(puffin.size).ok());
     let file_size = actual.unwrap_or(file.file_size_in_bytes).min(file.file_size_in_bytes);

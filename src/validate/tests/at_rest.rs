@@ -8,7 +8,7 @@ use super::support::{Objects, folder, json, new_cache, objects_of, refused, tabl
 use super::writer::{Changes, Entry, Table, data, puffin};
 use crate::spec::TableMetadata;
 use crate::validate::Levels;
-use crate::validate::at_rest::{Progress, Scope, SnapshotReport, Snapshots, TableReport, Verdict, check};
+use crate::validate::at_rest::{Burden, Progress, Scope, SnapshotReport, Snapshots, TableReport, Verdict, check};
 
 const CURRENT: Scope = Scope { snapshots: Snapshots::Current, most_files: 1000 };
 const ALL: Scope = Scope { snapshots: Snapshots::All, most_files: 1000 };
@@ -135,6 +135,36 @@ fn dead_vectors_and_files_without_rows_are_remarked_upon() {
     let empty = "all 10 rows are deleted, and the file is still there";
     assert_eq!(kinds, [("puffin-bytes-dead", dead), ("file-fully-deleted", empty)]);
     assert_eq!((report.counts.puffin_bytes_dead, report.counts.fully_deleted_files), (44, 1));
+}
+
+#[test]
+fn the_burden_of_deletes_is_told_file_by_file() {
+    let table = four_files();
+    let burden =
+        |table: &Table, most| Burden::of(&table.metadata, verify(&table.objects, &table.metadata, CURRENT), most);
+    let found = burden(&table, 10);
+    assert_eq!(
+        (found.format_version, found.snapshot_id, found.complete),
+        (3, table.metadata.current_snapshot_id, true)
+    );
+    assert_eq!((found.counts.deletion_vectors, found.counts.deleted_positions, found.counts.records), (2, 3, 40));
+    assert!((found.ratio - 0.075).abs() < 1e-9);
+    let names = |burden: &Burden| -> Vec<(String, u64, u64)> {
+        let files = burden.files.iter();
+        files.map(|file| (file.data_file.clone(), file.deleted_rows, file.records)).collect()
+    };
+    let (a, b) = (data("a", 10).path, data("b", 10).path);
+    assert_eq!(names(&found), [(a.clone(), 2, 10), (b, 1, 10)]);
+    assert!((found.files[0].ratio - 0.2).abs() < 1e-9);
+    assert!(found.files[0].puffin_file.ends_with("v.puffin") && found.files[0].vector_bytes > 0);
+    assert_eq!(names(&burden(&table, 1)), [(a, 2, 10)]);
+
+    let empty = burden(&Table::new(3, true), 10);
+    assert_eq!((empty.snapshot_id, empty.complete, empty.files.len(), empty.ratio.to_bits()), (None, true, 0, 0));
+    let mut out = four_files();
+    out.objects.remove("d200.avro");
+    let found = burden(&out, 10);
+    assert_eq!((found.complete, found.not_checked.is_empty()), (false, false), "{found:?}");
 }
 
 #[test]

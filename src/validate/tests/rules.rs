@@ -11,11 +11,11 @@ use super::writer::{Changes, Entry, Table, data, puffin};
 use crate::manifest::{FileContent, FileFormat, Kind, Manifest, ManifestContent, ManifestEntry, ManifestFile, Status};
 use crate::spec::{Snapshot, TableMetadata};
 use crate::validate::facts::{
-    DataFileState, DuplicateVector, Facts, Gathered, LostDelete, LostPositions, Origin, Parent, Stale, StaleDelete,
-    VectorPlace,
+    DataFileState, DuplicateVector, Facts, Gathered, LostDelete, LostPositions, Origin, Parent, Request, Stale,
+    StaleDelete, VectorPlace,
 };
 use crate::validate::gather::{Context, Source, gather};
-use crate::validate::{Level, Levels, Report, catalogue, rules};
+use crate::validate::{Level, Levels, Report, catalogue, judge};
 
 /// A table whose last snapshot does all there is: adds two data files, carries a manifest, rewrites another with an
 /// EXISTING and a DELETED entry, replaces one vector and moves another.
@@ -43,13 +43,20 @@ fn table() -> Table {
 fn with_facts(table: &Table, change: impl FnOnce(&mut Facts<'_>), levels: &Levels) -> Report {
     let snapshot = table.metadata.current_snapshot().unwrap();
     let cache = new_cache();
-    let source = Source::new(&table.objects, &cache);
-    let context =
-        Context { source: &source, levels, table: &table.metadata, snapshot, format_version: 3, thrifty: true };
+    let source = Source::new(&table.objects, &cache, levels);
+    let context = Context {
+        source: &source,
+        levels,
+        table: &table.metadata,
+        snapshot,
+        format_version: 3,
+        request: Request::default(),
+        thrifty: true,
+    };
     let mut gathered: Gathered<'_> = block_on(gather(&context)).unwrap();
     change(gathered.facts.as_mut().unwrap());
     let mut report = Report::default();
-    rules::check(gathered, levels, &mut report);
+    judge::check(gathered, levels, &mut report);
     report
 }
 
@@ -351,7 +358,7 @@ fn what_is_removed_while_it_is_needed_is_warned_of() {
     let mut new = table.metadata.clone();
     new.partition_specs[0].spec_id = 5;
     new.schemas[0].schema_id = 5;
-    let commit = Commit { base: Some(table.metadata.clone()), new, added: Vec::new() };
+    let commit = Commit { base: Some(table.metadata.clone()), new, added: Vec::new(), renumbered_specs: Vec::new() };
     let report = commit.judge(&table.objects, &new_cache(), &Levels::default()).unwrap();
     assert_eq!((refused(&report), warned(&report)), (vec![], vec!["removed-schema-in-use", "removed-spec-in-use"]));
     let unchanged = Commit { new: table.metadata.clone(), ..commit };
@@ -364,7 +371,7 @@ fn what_is_removed_while_it_is_needed_is_warned_of() {
 /// Codes of the parsers and of faults while reading, as their sources name them.
 fn codes_in_sources() -> HashSet<&'static str> {
     const SOURCES: [&str; 5] = [
-        include_str!("../../dv.rs"),
+        include_str!("../../dv/mod.rs"),
         include_str!("../../dv/walk.rs"),
         include_str!("../../puffin.rs"),
         include_str!("../gather/source.rs"),
@@ -376,7 +383,7 @@ fn codes_in_sources() -> HashSet<&'static str> {
 
 #[test]
 fn every_code_of_a_parser_is_a_rule() {
-    for source in [include_str!("../../dv.rs"), include_str!("../../dv/walk.rs"), include_str!("../../puffin.rs")] {
+    for source in [include_str!("../../dv/mod.rs"), include_str!("../../dv/walk.rs"), include_str!("../../puffin.rs")] {
         let code = source.split("#[cfg(test)]").next().unwrap();
         for after in code.split("ParseError::new(").skip(1).chain(code.split("check_magic(").skip(1)) {
             let Some(id) = after.trim_start().strip_prefix('"').and_then(|rest| rest.split('"').next()) else {

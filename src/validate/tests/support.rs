@@ -10,8 +10,8 @@ use bytes::Bytes;
 use futures::executor::block_on;
 use serde_json::Value as Json;
 
-use crate::spec::{AddedSnapshot, Base, CommitTableRequest, TableMetadata, apply};
-use crate::validate::{Cache, Levels, ReadBytes, ReadError, Report, Unavailable, snapshots};
+use crate::spec::{AddedSnapshot, Base, CommitTableRequest, Snapshot, TableMetadata, apply};
+use crate::validate::{Cache, Change, Levels, ReadBytes, ReadError, Report, Unavailable, snapshots};
 
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/fixtures");
 
@@ -141,6 +141,7 @@ pub(super) struct Commit {
     pub(super) base: Option<TableMetadata>,
     pub(super) new: TableMetadata,
     pub(super) added: Vec<AddedSnapshot>,
+    pub(super) renumbered_specs: Vec<i32>,
 }
 
 impl Commit {
@@ -150,9 +151,14 @@ impl Commit {
         let mut added: Vec<_> = new.snapshots.iter().filter(|snapshot| !known(snapshot.snapshot_id)).collect();
         added.sort_by_key(|snapshot| snapshot.sequence_number);
         let format_version = new.format_version;
-        let added =
-            added.iter().map(|snapshot| AddedSnapshot { snapshot_id: snapshot.snapshot_id, format_version }).collect();
-        Self { base: base.cloned(), new: new.clone(), added }
+        let mut next_row_id = base.map_or(Some(0), |base| base.next_row_id);
+        let mut place = |snapshot: &Snapshot| {
+            let added = AddedSnapshot { snapshot_id: snapshot.snapshot_id, format_version, next_row_id };
+            next_row_id = snapshot.first_row_id.zip(snapshot.added_rows).map(|(first, rows)| first + rows);
+            added
+        };
+        let added = added.into_iter().map(&mut place).collect();
+        Self { base: base.cloned(), new: new.clone(), added, renumbered_specs: Vec::new() }
     }
 
     /// A commit request applied to a table.
@@ -161,11 +167,22 @@ impl Commit {
         let location = format!("{}/metadata/v0.metadata.json", base.location);
         let now = base.last_updated_ms + 60_000;
         let applied = apply(Some(Base { metadata: base, location: &location }), &request.updates, now).unwrap();
-        Self { base: Some(base.clone()), new: applied.metadata, added: applied.added_snapshots }
+        Self {
+            base: Some(base.clone()),
+            new: applied.metadata,
+            added: applied.added_snapshots,
+            renumbered_specs: applied.renumbered_specs,
+        }
     }
 
     pub(super) fn judge(&self, objects: &Objects, cache: &Cache, levels: &Levels) -> Result<Report, Unavailable> {
-        block_on(snapshots(objects, cache, levels, self.base.as_ref(), &self.new, &self.added))
+        let change = Change {
+            base: self.base.as_ref(),
+            new: &self.new,
+            added: &self.added,
+            renumbered_specs: &self.renumbered_specs,
+        };
+        block_on(snapshots(objects, cache, levels, &change))
     }
 }
 

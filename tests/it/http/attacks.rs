@@ -57,7 +57,7 @@ macro_rules! at {
     };
 }
 
-macro_rules! file {
+macro_rules! named {
     ($location:literal) => {
         concat!(r#"{"name": "x", "metadata-location": ""#, $location, r#""}"#)
     };
@@ -101,14 +101,14 @@ const ATTACKS: &[Attack] = &[
     create("location with the scheme `s3a`", "foreign place", at!("s3a://bucket/x")),
     create("location with the scheme `s3n`", "foreign place", at!("s3n://bucket/x")),
     create("location with the scheme `http`", "SSRF", at!("http://169.254.169.254/latest/")),
-    register("`metadata-location` by `http`", "SSRF", file!("http://127.0.0.1:1/x.metadata.json")),
-    register("`metadata-location` by `https`", "SSRF", file!("https://127.0.0.1:1/x.metadata.json")),
-    register("`metadata-location` of a file of the server", "SSRF", file!("file:///etc/passwd")),
+    register("`metadata-location` by `http`", "SSRF", named!("http://127.0.0.1:1/x.metadata.json")),
+    register("`metadata-location` by `https`", "SSRF", named!("https://127.0.0.1:1/x.metadata.json")),
+    register("`metadata-location` of a file of the server", "SSRF", named!("file:///etc/passwd")),
     commit(
         "`manifest-list` by `http`",
         "SSRF",
         updates!(
-            r#"{"action": "add-snapshot", "snapshot": {"snapshot-id": 7, "sequence-number": 1, "timestamp-ms": 1900000000000,
+            r#"{"action": "add-snapshot", "snapshot": {"snapshot-id": 7, "sequence-number": 2, "timestamp-ms": 1900000000000,
             "schema-id": 0, "summary": {"operation": "append"}, "manifest-list": "http://127.0.0.1:1/l.avro"}},
             {"action": "set-snapshot-ref", "ref-name": "main", "type": "branch", "snapshot-id": 7}"#
         ),
@@ -184,11 +184,13 @@ const ATTACKS: &[Attack] = &[
             "/iceberg/v1/lake/transactions/commit",
             r#"{"table-changes": [{"identifier": {"namespace": ["evil"], "name": "x"}, "requirements": [{"type":
             "assert-create"}], "updates": [{"action": "add-schema", "schema": {schema}}, {"action": "set-current-schema",
-            "schema-id": -1}, {"action": "set-location", "location": "{victim}"}]}]}"#,
+            "schema-id": -1}, {"action": "add-spec", "spec": {"spec-id": 0, "fields": []}}, {"action": "set-default-spec",
+            "spec-id": -1}, {"action": "add-sort-order", "sort-order": {"order-id": 0, "fields": []}}, {"action":
+            "set-default-sort-order", "sort-order-id": -1}, {"action": "set-location", "location": "{victim}"}]}]}"#,
         ),
         BAD,
     ),
-    register("the metadata file of another table", "confused deputy", file!("{file}")),
+    register("the metadata file of another table", "confused deputy", named!("{file}")),
     register(
         "the metadata file of another table, over one's own",
         "confused deputy",
@@ -197,14 +199,14 @@ const ATTACKS: &[Attack] = &[
     attack(
         "confused deputy",
         "the metadata file of a table, as a view",
-        ("POST", "/iceberg/v1/lake/namespaces/evil/register-view", file!("{file}")),
+        ("POST", "/iceberg/v1/lake/namespaces/evil/register-view", named!("{file}")),
         BAD,
     ),
     commit(
         "the manifest list of another table",
         "confused deputy",
         updates!(
-            r#"{"action": "add-snapshot", "snapshot": {"snapshot-id": 7, "sequence-number": 1, "timestamp-ms": 1900000000000,
+            r#"{"action": "add-snapshot", "snapshot": {"snapshot-id": 7, "sequence-number": 2, "timestamp-ms": 1900000000000,
             "schema-id": 0, "summary": {"operation": "append"}, "manifest-list": "{list}"}},
             {"action": "set-snapshot-ref", "ref-name": "main", "type": "branch", "snapshot-id": 7}"#
         ),
@@ -365,6 +367,9 @@ async fn no_attack_succeeds(server: Server) {
         let text = &reply.text;
         assert_eq!(reply.status.as_u16(), *status, "{kind}: {what}: {text}");
         let message = reply.error(*status, error);
+        let told = ["overlaps the location of another table", "in the location of another table", "outside"];
+        let is_about_places = ["overlap", "confused deputy"].contains(kind);
+        assert!(!is_about_places || told.iter().any(|text| message.contains(text)), "{what}: {message}");
         assert!(!message.contains("ns.t") || body.contains("ns") || path.contains("ns"), "{what}: {message}");
     }
     assert_eq!(state(&server).await, before);

@@ -6,6 +6,7 @@ mod commits;
 mod concurrency;
 mod config;
 mod coverage;
+mod deletes;
 mod dropped;
 mod errors;
 mod handover;

@@ -1,10 +1,14 @@
 use crate::support::server::{Server, on_both_servers, schema};
+use guillemot::spec::{Namespace, TableIdent};
+use guillemot::store::tables::{self, Change, Swap, TableRow};
 use serde_json::{Value, json};
+use std::time::Duration;
 
 on_both_servers!(
     several_tables_change_together,
     one_that_fails_leaves_every_table_alone,
     a_table_can_be_created_beside_a_change,
+    what_a_transaction_demands_holds_when_it_happens,
     malformed_transactions_are_400s,
 );
 
@@ -72,6 +76,56 @@ async fn a_table_can_be_created_beside_a_change(server: Server) {
     assert_eq!((property(&server, "a").await, property(&server, "new").await), (json!("1"), json!("new")));
     commit(&server, &[create, change("a", &json!([]), &set("2"))]).await.error(409, "CommitFailedException");
     assert_eq!(property(&server, "a").await, json!("1"));
+}
+
+/// A transaction demands something of a table that it does not change, while that very thing changes.
+async fn what_a_transaction_demands_holds_when_it_happens(server: Server) {
+    server.namespace().await;
+    server.table("a", 2).await;
+    server.table("b", 2).await;
+    let first = row(&server, "a").await;
+    let field = json!({"id": 1, "name": "other", "required": false, "type": "long"});
+    let updates = json!([
+        {"action": "add-schema", "schema": {"type": "struct", "schema-id": 1, "fields": [field]}},
+        {"action": "set-current-schema", "schema-id": 1}
+    ]);
+    commit(&server, &[change("a", &json!([]), &updates)]).await.expect(204);
+    let second = row(&server, "a").await;
+    point(&server, &second, &first.metadata_location).await.commit().await.unwrap();
+
+    let demand = json!([{"type": "assert-current-schema-id", "current-schema-id": 0}]);
+    let changes = [change("a", &demand, &json!([])), change("b", &json!([]), &set("1"))];
+    commit(&server, &changes).await.expect(204);
+    let changes = [change("a", &demand, &json!([])), change("b", &json!([]), &set("2"))];
+    let moving = point(&server, &row(&server, "a").await, &second.metadata_location).await;
+    let (reply, ()) = tokio::join!(commit(&server, &changes), async {
+        // Long enough for the transaction to read what is about to change.
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        moving.commit().await.unwrap();
+    });
+    let message = reply.error(409, "CommitFailedException");
+    assert!(message.contains("current schema changed"), "{message}");
+    assert_eq!(property(&server, "b").await, json!("1"));
+}
+
+async fn row(server: &Server, name: &str) -> TableRow {
+    let ident = TableIdent::new(Namespace::new(vec!["ns".into()]).unwrap(), name).unwrap();
+    let warehouse = server.app.warehouse(Some(&server.warehouse)).await.unwrap();
+    tables::load(&server.app.db, &warehouse.row.id, &ident).await.unwrap().unwrap()
+}
+
+/// Moves a pointer in a transaction that is still to be committed.
+async fn point(server: &Server, row: &TableRow, metadata_location: &str) -> guillemot::store::Tx {
+    let change = Change {
+        uuid: &row.uuid,
+        format_version: row.format_version,
+        location: &row.location,
+        metadata_location,
+        now_ms: row.updated_ms,
+    };
+    let mut tx = server.app.db.begin().await.unwrap();
+    tables::swap(&mut tx, &[Swap { row, change, moved_to: None }], &[]).await.unwrap();
+    tx
 }
 
 async fn malformed_transactions_are_400s(server: Server) {

@@ -20,7 +20,7 @@ on_both!(
 async fn try_swap(db: &Db, name: &str, to: &str) -> Result<()> {
     let row = load(db, WAREHOUSE, &ident(name)).await?.unwrap();
     let mut tx = db.begin().await?;
-    swap(&mut tx, &[Swap { row: &row, change: change(to), moved_to: None }]).await?;
+    swap(&mut tx, &[Swap { row: &row, change: change(to), moved_to: None }], &[]).await?;
     tx.commit().await
 }
 
@@ -45,7 +45,7 @@ async fn one_of_sixteen_racers_wins(db: TestDb) {
         async move {
             let mut tx = db.begin().await?;
             let to = format!("m{n}");
-            swap(&mut tx, &[Swap { row: &read, change: change(&to), moved_to: None }]).await?;
+            swap(&mut tx, &[Swap { row: &read, change: change(&to), moved_to: None }], &[]).await?;
             tx.commit().await
         }
     })
@@ -93,7 +93,7 @@ async fn transactions_over_the_same_tables_do_not_wait_for_each_other(db: TestDb
             }
             let swaps = rows.each_ref().map(|row| Swap { row, change: change("m1"), moved_to: None });
             let mut tx = db.begin().await?;
-            swap(&mut tx, &swaps).await?;
+            swap(&mut tx, &swaps, &[]).await?;
             tx.commit().await
         }
     })
@@ -169,7 +169,7 @@ async fn a_failed_statement_forbids_the_commit(db: TestDb) {
     create_table(&db, "ns.t").await.unwrap();
     let mut tx = db.begin().await.unwrap();
     let row = load_table(&db, "ns.t").await.unwrap();
-    swap(&mut tx, &[Swap { row: &row, change: change("m1"), moved_to: None }]).await.unwrap();
+    swap(&mut tx, &[Swap { row: &row, change: change("m1"), moved_to: None }], &[]).await.unwrap();
     let orphan = NewTable {
         id: "x",
         warehouse_id: WAREHOUSE,

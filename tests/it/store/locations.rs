@@ -115,7 +115,7 @@ async fn try_move(db: &Db, name: &str, location: &str) -> Result<()> {
     let row = load_table(db, name).await.unwrap();
     let change = Change { uuid: "u", format_version: 2, location, metadata_location: "m", now_ms: 4 };
     let mut tx = db.begin().await?;
-    swap(&mut tx, &[Swap { row: &row, change, moved_to: Some(location) }]).await?;
+    swap(&mut tx, &[Swap { row: &row, change, moved_to: Some(location) }], &[]).await?;
     tx.commit().await
 }
 

@@ -29,7 +29,7 @@ async fn a_connection_lost_at_commit_leaves_the_outcome_open() {
     seed(&db, &["ns"]).await;
     let row = create_table(&db, "ns.t").await.unwrap();
     let mut tx = db.begin().await.unwrap();
-    swap(&mut tx, &[Swap { row: &row, change: change("m1"), moved_to: None }]).await.unwrap();
+    swap(&mut tx, &[Swap { row: &row, change: change("m1"), moved_to: None }], &[]).await.unwrap();
     terminate(&db, "state = 'idle in transaction'").await;
     let outcome = tx.commit().await;
     assert!(matches!(outcome, Err(Error::OutcomeUnknown(_))), "{outcome:?}");
@@ -41,9 +41,9 @@ async fn a_connection_lost_before_commit_did_nothing() {
     seed(&db, &["ns"]).await;
     let row = create_table(&db, "ns.t").await.unwrap();
     let mut tx = db.begin().await.unwrap();
-    swap(&mut tx, &[Swap { row: &row, change: change("m1"), moved_to: None }]).await.unwrap();
+    swap(&mut tx, &[Swap { row: &row, change: change("m1"), moved_to: None }], &[]).await.unwrap();
     terminate(&db, "state = 'idle in transaction'").await;
-    let lost = swap(&mut tx, &[Swap { row: &row, change: change("m1"), moved_to: None }]).await;
+    let lost = swap(&mut tx, &[Swap { row: &row, change: change("m1"), moved_to: None }], &[]).await;
     assert!(matches!(lost, Err(Error::Sql(_))), "{lost:?}");
     assert!(matches!(tx.commit().await, Err(Error::Sql(_))));
     let row = load_table(&db, "ns.t").await.unwrap();
@@ -69,9 +69,9 @@ async fn a_lock_held_too_long_is_busy_not_unknown() {
     seed(&db, &["ns"]).await;
     let row = create_table(&db, "ns.t").await.unwrap();
     let mut first = db.begin().await.unwrap();
-    swap(&mut first, &[Swap { row: &row, change: change("m1"), moved_to: None }]).await.unwrap();
+    swap(&mut first, &[Swap { row: &row, change: change("m1"), moved_to: None }], &[]).await.unwrap();
     let mut second = db.begin().await.unwrap();
-    let waited = swap(&mut second, &[Swap { row: &row, change: change("m2"), moved_to: None }]).await;
+    let waited = swap(&mut second, &[Swap { row: &row, change: change("m2"), moved_to: None }], &[]).await;
     assert!(matches!(waited, Err(Error::Busy(_))), "{waited:?}");
     first.commit().await.unwrap();
 }

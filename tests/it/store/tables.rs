@@ -1,5 +1,5 @@
 use guillemot::store::locations::Claim;
-use guillemot::store::tables::{Change, Kind, NewTable, Swap, create, list, rename, swap};
+use guillemot::store::tables::{Change, Kind, NewTable, Swap, TableRow, create, list, rename, swap};
 use guillemot::store::{Db, Entity, Error, Page, Result};
 
 use super::{WAREHOUSE, change, create_as, create_table, create_view, create_warehouse, drop_table, ident};
@@ -18,6 +18,7 @@ on_both!(
     a_swap_moves_the_pointer,
     a_lost_swap_is_a_conflict,
     several_swaps_are_all_or_nothing,
+    what_stays_as_it_is_must_be_as_it_was_read,
     creates_and_swaps_are_all_or_nothing,
     a_dropped_transaction_did_nothing,
     a_rename_keeps_the_table,
@@ -29,9 +30,9 @@ on_both!(
     the_longest_key_is_stored,
 );
 
-async fn swap_to(db: &Db, row: &guillemot::store::tables::TableRow, metadata_location: &str) -> Result<()> {
+async fn swap_to(db: &Db, row: &TableRow, metadata_location: &str) -> Result<()> {
     let mut tx = db.begin().await?;
-    swap(&mut tx, &[Swap { row, change: change(metadata_location), moved_to: None }]).await?;
+    swap(&mut tx, &[Swap { row, change: change(metadata_location), moved_to: None }], &[]).await?;
     tx.commit().await
 }
 
@@ -138,7 +139,7 @@ async fn a_swap_moves_the_pointer(db: TestDb) {
     let read = create_table(&db, "ns.t").await.unwrap();
     let next = Change { uuid: "u2", format_version: 3, location: "gs://main/x", metadata_location: "m1", now_ms: 50 };
     let mut tx = db.begin().await.unwrap();
-    swap(&mut tx, &[Swap { row: &read, change: next, moved_to: None }]).await.unwrap();
+    swap(&mut tx, &[Swap { row: &read, change: next, moved_to: None }], &[]).await.unwrap();
     tx.commit().await.unwrap();
     let now = load_table(&db, "ns.t").await.unwrap();
     assert_eq!((now.metadata_location.as_str(), now.version, now.format_version), ("m1", 1, 3));
@@ -176,7 +177,7 @@ async fn several_swaps_are_all_or_nothing(db: TestDb) {
     let both = async |location: &str| {
         let mut tx = db.begin().await?;
         let swaps = [&b, &a].map(|row| Swap { row, change: change(location), moved_to: None });
-        swap(&mut tx, &swaps).await?;
+        swap(&mut tx, &swaps, &[]).await?;
         tx.commit().await
     };
     both("m1").await.unwrap();
@@ -187,6 +188,26 @@ async fn several_swaps_are_all_or_nothing(db: TestDb) {
     assert!(matches!(both("m3").await, Err(Error::Conflict)));
     assert_eq!(load_table(&db, "ns.a").await.unwrap().metadata_location, "m2");
     assert_eq!(load_table(&db, "ns.b").await.unwrap().metadata_location, "m1");
+}
+
+async fn what_stays_as_it_is_must_be_as_it_was_read(db: TestDb) {
+    seed(&db, &["ns"]).await;
+    create_table(&db, "ns.a").await.unwrap();
+    create_table(&db, "ns.b").await.unwrap();
+    let move_beside = async |moved: &TableRow, same: &TableRow| {
+        let mut tx = db.begin().await?;
+        swap(&mut tx, &[Swap { row: moved, change: change("m1"), moved_to: None }], &[same]).await?;
+        tx.commit().await
+    };
+    for (moved, same) in [("ns.a", "ns.b"), ("ns.b", "ns.a")] {
+        let (before, read) = (load_table(&db, moved).await.unwrap(), load_table(&db, same).await.unwrap());
+        move_beside(&before, &read).await.unwrap();
+        assert_eq!(load_table(&db, same).await.as_ref(), Some(&read), "nothing of it changed");
+        swap_to(&db, &read, "m2").await.unwrap();
+        let after = load_table(&db, moved).await.unwrap();
+        assert!(matches!(move_beside(&after, &read).await, Err(Error::Conflict)));
+        assert_eq!(load_table(&db, moved).await, Some(after));
+    }
 }
 
 async fn creates_and_swaps_are_all_or_nothing(db: TestDb) {
@@ -203,7 +224,7 @@ async fn creates_and_swaps_are_all_or_nothing(db: TestDb) {
             claim: Claim::Exclusive,
             change: change("m0"),
         };
-        swap(&mut tx, &[Swap { row: &old, change: change("m1"), moved_to: None }]).await?;
+        swap(&mut tx, &[Swap { row: &old, change: change("m1"), moved_to: None }], &[]).await?;
         create(&mut tx, &new).await?;
         tx.commit().await
     };
@@ -219,7 +240,7 @@ async fn a_dropped_transaction_did_nothing(db: TestDb) {
     seed(&db, &["ns"]).await;
     let read = create_table(&db, "ns.t").await.unwrap();
     let mut tx = db.begin().await.unwrap();
-    swap(&mut tx, &[Swap { row: &read, change: change("m1"), moved_to: None }]).await.unwrap();
+    swap(&mut tx, &[Swap { row: &read, change: change("m1"), moved_to: None }], &[]).await.unwrap();
     // Nobody sees it before the commit.
     assert_eq!(load_table(&db, "ns.t").await.unwrap().metadata_location, "m0");
     drop(tx);

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use super::server::Server;
 
-/// Puts a table of `tests/data/fixtures` into `ns`; every path in its metadata, lists and manifests moves along.
+/// Puts a table of `tests/data/fixtures` into `ns`; every path in its metadata, lists and manifests moves along. Puffin
+/// files are put as they are, so their footers name the data files by their old paths.
 pub(crate) async fn install(server: &Server, name: &str) -> Value {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/fixtures");
     let index: Value = serde_json::from_slice(&fs::read(fixtures.join("tables.json")).unwrap()).unwrap();
@@ -25,6 +26,11 @@ pub(crate) async fn install(server: &Server, name: &str) -> Value {
         };
         server.app.storage.write_new(&path, bytes.into()).await.unwrap();
     }
+    for puffin in puffins(&fixtures.join(name).join("data")) {
+        let inside = puffin.strip_prefix(fixtures.join(name)).unwrap().to_str().unwrap().to_owned();
+        let bytes = fs::read(&puffin).unwrap();
+        server.app.storage.write_new(&format!("{to}/{inside}"), bytes.into()).await.unwrap();
+    }
     let metadata = format!("{to}/{}", entry["current-metadata"].as_str().unwrap());
     let body = json!({"name": name, "metadata-location": metadata});
     server.post("/namespaces/ns/register", body).await.expect(200)
@@ -32,6 +38,13 @@ pub(crate) async fn install(server: &Server, name: &str) -> Value {
 
 fn files(folder: &Path) -> Vec<PathBuf> {
     fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+}
+
+/// The Puffin files in a folder, at any depth.
+fn puffins(folder: &Path) -> Vec<PathBuf> {
+    let (folders, files): (Vec<_>, Vec<_>) = files(folder).into_iter().partition(|path| path.is_dir());
+    let here = files.into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "puffin"));
+    here.chain(folders.iter().flat_map(|folder| puffins(folder))).collect()
 }
 
 /// An Avro file with one prefix in all its texts replaced.
