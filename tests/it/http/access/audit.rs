@@ -5,6 +5,7 @@ use crate::support::server::{Server, Setting, TEST_USER, on_both_secured};
 use guillemot::clock::Clock;
 use reqwest::Method;
 use serde_json::{Value, json};
+use std::time::Duration;
 
 on_both_secured!(changes_and_refusals_are_kept_and_reads_are_not, only_admins_of_the_server_read_it);
 
@@ -24,6 +25,8 @@ async fn changes_and_refusals_are_kept_and_reads_are_not(server: Server) {
         ("x-request-id", "id-of-eve"),
     ];
     let send = async |method: Method, path: &str, body: Option<Value>| {
+        // The order of what happens within a millisecond is not kept.
+        tokio::time::sleep(Duration::from_millis(3)).await;
         server.send(method, &format!("/iceberg/v1{path}"), body, &headers).await
     };
     let set = json!({"requirements": [], "updates": [{"action": "set-properties", "updates": {"a": "b"}}]});
@@ -31,6 +34,7 @@ async fn changes_and_refusals_are_kept_and_reads_are_not(server: Server) {
     send(Method::POST, "/namespaces/ns/tables/t", Some(set)).await.expect(200);
     send(Method::DELETE, "/namespaces/ns/tables/t?purgeRequested=true", None).await.expect(403);
     send(Method::GET, "/namespaces/other/tables/t", None).await.expect(404);
+    tokio::time::sleep(Duration::from_millis(3)).await;
     server.send(Method::GET, "/iceberg/v1/namespaces", None, &[]).await.expect(401);
     let mut kept = entries(&server).await;
     kept.truncate(kept.len() - before);
