@@ -1,9 +1,14 @@
 //! What every request shares.
 
+mod access;
+mod audit;
 mod journal;
+mod neighbours;
 mod policy;
 mod turns;
 
+pub use access::GrantCache;
+pub use audit::AuditLog;
 pub use journal::{Agent, Journal, Use};
 pub use policy::FormatVersions;
 pub use turns::{Turn, Turns};
@@ -12,7 +17,7 @@ use crate::auth::Auth;
 use crate::clock::{Clock, Ids};
 use crate::config::{Config, RegisterCheck, RulesMode};
 use crate::plan;
-use crate::storage::{Location, Scoped, Storage};
+use crate::storage::{Location, Storage};
 use crate::store::{self, Db, warehouses};
 use crate::validate::{self, Levels};
 use moka::future::Cache;
@@ -70,12 +75,16 @@ pub struct Parts {
     pub tasks: TaskTracker,
     /// Warehouses by name, as last read.
     pub warehouses: WarehouseCache,
+    /// What callers were granted, as last read.
+    pub grants: GrantCache,
     /// Idempotency keys of requests that run on this server: a second one finds the first one's answer.
     pub keys: Turns,
     /// Tables and views that commits on this server are changing.
     pub changing: Turns,
     /// Notes that wait to be written.
     pub journal: Journal,
+    /// Entries of the audit log that wait to be written.
+    pub audit: AuditLog,
     /// Rung when background work was queued here, so that it need not wait for the next look.
     pub work: Notify,
 }
@@ -266,10 +275,5 @@ impl App {
         let rules_mode = settings.rules_mode.unwrap_or(self.config.rules_mode);
         let register_check = settings.register_check.unwrap_or(self.config.register_check);
         Ok(Warehouse { row, settings, levels, rules_mode, register_check, versions, allowed })
-    }
-
-    /// Storage as seen by requests on a warehouse: nothing outside of its allowed places.
-    pub fn scoped(&self, warehouse: &Warehouse) -> Scoped {
-        Scoped::new(self.storage.clone(), warehouse.allowed.clone())
     }
 }

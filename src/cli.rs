@@ -1,5 +1,6 @@
 //! The subcommands.
 
+mod grant;
 mod identity;
 mod tools;
 
@@ -51,6 +52,8 @@ enum Command {
         #[command(subcommand)]
         command: identity::IdentityCommand,
     },
+    #[command(flatten)]
+    Grant(grant::GrantCommand),
     /// Manage warehouses in the database
     Warehouse {
         #[command(subcommand)]
@@ -122,6 +125,12 @@ async fn run_command(command: Command, config: Config) -> Result<(), AnyError> {
         Command::Rules => print(&validate::rules_page()),
         Command::Identity { command } => identity::run(&config, command).await,
         Command::Warehouse { command } => warehouse(config, command).await,
+        Command::Grant(command) => {
+            let app = server::build(Config { warehouses: Vec::new(), ..config }).await?;
+            let done = grant::run(&app, command).await;
+            app.db.close().await;
+            done
+        }
         Command::Tool(_) => Ok(()),
     }
 }

@@ -60,6 +60,9 @@ pub struct Settings {
     /// Seconds after which the work of a server that died is taken over [default: 60]
     #[arg(long, env = "GUILLEMOT_TASK_LEASE_S", global = true)]
     pub task_lease_s: Option<u64>,
+    /// Days that the audit log is kept [default: 90]
+    #[arg(long, env = "GUILLEMOT_AUDIT_RETENTION_DAYS", global = true)]
+    pub audit_retention_days: Option<u32>,
     /// Memory for cached table metadata in MiB [default: 128]
     #[arg(long, env = "GUILLEMOT_METADATA_CACHE_MIB", global = true)]
     pub metadata_cache_mib: Option<u64>,
@@ -175,6 +178,7 @@ pub struct Config {
     pub idempotency_key_lifetime: Lifetime,
     pub task_interval_s: u64,
     pub task_lease_s: u64,
+    pub audit_retention_days: u32,
     pub metadata_cache_bytes: u64,
     pub manifest_cache_bytes: u64,
     pub plan_cache_bytes: u64,
@@ -219,6 +223,7 @@ impl Settings {
             idempotency_key_lifetime: self.idempotency_key_lifetime.or(other.idempotency_key_lifetime),
             task_interval_s: self.task_interval_s.or(other.task_interval_s),
             task_lease_s: self.task_lease_s.or(other.task_lease_s),
+            audit_retention_days: self.audit_retention_days.or(other.audit_retention_days),
             metadata_cache_mib: self.metadata_cache_mib.or(other.metadata_cache_mib),
             manifest_cache_mib: self.manifest_cache_mib.or(other.manifest_cache_mib),
             plan_cache_mib: self.plan_cache_mib.or(other.plan_cache_mib),
@@ -259,6 +264,7 @@ impl Settings {
             idempotency_key_lifetime: Lifetime::parse(self.idempotency_key_lifetime.as_deref().unwrap_or("PT30M"))?,
             task_interval_s: self.task_interval_s.unwrap_or(10),
             task_lease_s: self.task_lease_s.unwrap_or(60).max(1),
+            audit_retention_days: self.audit_retention_days.unwrap_or(90),
             metadata_cache_bytes: self.metadata_cache_mib.unwrap_or(128).saturating_mul(MIB),
             manifest_cache_bytes: self.manifest_cache_mib.unwrap_or(128).saturating_mul(MIB),
             plan_cache_bytes: self.plan_cache_mib.unwrap_or(128).saturating_mul(MIB),

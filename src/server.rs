@@ -2,7 +2,7 @@
 
 mod header_case;
 
-use crate::app::{App, Journal, MetadataCache, Parts, Turns, WarehouseCache};
+use crate::app::{App, AuditLog, GrantCache, Journal, MetadataCache, Parts, Turns, WarehouseCache};
 use crate::auth::{self, Auth};
 use crate::clock::{Clock, Ids};
 use crate::config::Config;
@@ -98,9 +98,11 @@ pub async fn build_with(config: Config, clock: Clock, ids: Ids) -> Result<App, E
         config,
         tasks: TaskTracker::new(),
         warehouses: WarehouseCache::default(),
+        grants: GrantCache::default(),
         keys: Turns::default(),
         changing: Turns::default(),
         journal: Journal::default(),
+        audit: AuditLog::default(),
         work: Notify::new(),
     });
     for warehouse in &app.config.warehouses {

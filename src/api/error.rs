@@ -33,6 +33,12 @@ pub enum Error {
         /// The limit, in bytes.
         limit: usize,
     },
+    /// It is not known who is calling.
+    #[error("Not authenticated: this server demands to know who is calling")]
+    NotAuthenticated,
+    /// Who is calling may not do that.
+    #[error("{0}")]
+    Forbidden(String),
     /// There is no such function.
     #[error("Function does not exist: {0}")]
     NoSuchFunction(String),
@@ -93,10 +99,15 @@ fn store_text(error: &StoreError) -> String {
         StoreError::NotFound(Entity::Table(name)) => format!("Table does not exist: {name}"),
         StoreError::NotFound(Entity::View(name)) => format!("View does not exist: {name}"),
         StoreError::NotFound(Entity::Task(id)) => format!("Task does not exist: {id}"),
+        StoreError::NotFound(Entity::Grant(id)) => format!("Grant does not exist: {id}"),
         StoreError::AlreadyExists(Entity::Warehouse(name)) => format!("Warehouse already exists: {name}"),
         StoreError::AlreadyExists(Entity::Namespace(name)) => format!("Namespace already exists: {name}"),
         StoreError::AlreadyExists(Entity::Table(name)) => format!("Table already exists: {name}"),
         StoreError::AlreadyExists(Entity::View(name)) => format!("View already exists: {name}"),
+        // Whose it is may be nobody's business.
+        StoreError::LocationTaken { wanted, .. } => {
+            format!("Invalid location: {wanted} overlaps the location of another table")
+        }
         StoreError::NotEmpty(Entity::Namespace(name)) => format!("Namespace {name} is not empty"),
         other => other.to_string(),
     }
@@ -121,6 +132,8 @@ impl Error {
             Self::BadRequest(_) => BAD_REQUEST,
             Self::Unprocessable(_) => (StatusCode::UNPROCESSABLE_ENTITY, "UnprocessableEntityException"),
             Self::TooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "BadRequestException"),
+            Self::NotAuthenticated => (StatusCode::UNAUTHORIZED, "NotAuthorizedException"),
+            Self::Forbidden(_) => (StatusCode::FORBIDDEN, "ForbiddenException"),
             Self::NoSuchFunction(_) => (StatusCode::NOT_FOUND, "NoSuchFunctionException"),
             Self::NoRoute { .. } => (StatusCode::NOT_FOUND, "NotFoundException"),
             Self::MethodNotAllowed { .. } => (StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowedException"),
@@ -185,12 +198,14 @@ fn store(error: &StoreError) -> Wire {
         StoreError::NotFound(Entity::Namespace(_)) => (StatusCode::NOT_FOUND, "NoSuchNamespaceException"),
         StoreError::NotFound(Entity::Table(_)) => NO_SUCH_TABLE,
         StoreError::NotFound(Entity::View(_)) => (StatusCode::NOT_FOUND, "NoSuchViewException"),
-        StoreError::NotFound(Entity::Task(_) | Entity::Identity(_)) => (StatusCode::NOT_FOUND, "NotFoundException"),
-        StoreError::AlreadyExists(_) | StoreError::LocationTaken { .. } => ALREADY_EXISTS,
+        StoreError::NotFound(Entity::Task(_) | Entity::Identity(_) | Entity::Grant(_)) => {
+            (StatusCode::NOT_FOUND, "NotFoundException")
+        }
+        StoreError::AlreadyExists(_) => ALREADY_EXISTS,
         StoreError::NotEmpty(Entity::Namespace(_)) => (StatusCode::CONFLICT, "NamespaceNotEmptyException"),
         StoreError::NotEmpty(_) => (StatusCode::CONFLICT, "NotEmptyException"),
         StoreError::Conflict => COMMIT_FAILED,
-        StoreError::Unstorable { .. } => BAD_REQUEST,
+        StoreError::LocationTaken { .. } | StoreError::Unstorable { .. } => BAD_REQUEST,
         StoreError::OutcomeUnknown(_) => (StatusCode::INTERNAL_SERVER_ERROR, "CommitStateUnknownException"),
         StoreError::Busy(_) | StoreError::Sql(_) | StoreError::Setup(_) | StoreError::AlreadyAnswered => COME_BACK,
         StoreError::Corrupt { .. } => INTERNAL,

@@ -39,6 +39,12 @@ fn take(names: &mut HashMap<String, String>, key: &str) -> Result<String, Error>
     names.remove(key).ok_or_else(|| Error::BadRequest(format!("Invalid path: no {key}")))
 }
 
+/// What the prefix of the path names: a warehouse, or none.
+pub(super) async fn named_warehouse(parts: &mut Parts, app: &App) -> Result<Option<String>, Error> {
+    let prefix = take(&mut names(parts, app).await?, "prefix")?;
+    Ok((prefix != NO_PREFIX).then_some(prefix))
+}
+
 /// The warehouse that the prefix of the path names.
 #[derive(Debug)]
 pub(super) struct InWarehouse(pub(super) Arc<Warehouse>);
@@ -47,9 +53,8 @@ impl FromRequestParts<App> for InWarehouse {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
-        let prefix = take(&mut names(parts, app).await?, "prefix")?;
-        let named = (prefix != NO_PREFIX).then_some(prefix.as_str());
-        Ok(Self(app.warehouse(named).await?))
+        let named = named_warehouse(parts, app).await?;
+        Ok(Self(app.warehouse(named.as_deref()).await?))
     }
 }
 
@@ -172,6 +177,18 @@ impl FromRequestParts<App> for TaskPath {
     }
 }
 
+/// `{grant}` of a management path.
+#[derive(Debug)]
+pub(super) struct GrantPath(pub(super) String);
+
+impl FromRequestParts<App> for GrantPath {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
+        Ok(Self(take(&mut names(parts, app).await?, "grant")?))
+    }
+}
+
 /// `{id}` of a dropped table in a management path.
 #[derive(Debug)]
 pub(super) struct DroppedPath(pub(super) String);
@@ -249,6 +266,16 @@ impl Query {
     /// The namespace in `parent`; none where it is absent or empty.
     pub(super) fn parent(&self) -> Result<Option<Namespace>, Error> {
         self.filled("parent").map(split_namespace).transpose()
+    }
+
+    /// The namespace in `namespace`; none where it is absent or empty.
+    pub(super) fn namespace(&self) -> Result<Option<Namespace>, Error> {
+        self.filled("namespace").map(split_namespace).transpose()
+    }
+
+    /// Every value of a parameter that may be repeated.
+    pub(super) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        self.parameters.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
     /// The page asked for. Without `pageToken` that is everything (`spec.md` 1.2).

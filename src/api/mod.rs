@@ -1,6 +1,8 @@
 //! HTTP: every route in one list, in the specification's order.
 
+mod audit;
 mod authenticate;
+mod authorise;
 mod config;
 mod credentials;
 mod deletes;
@@ -8,6 +10,7 @@ mod dropped;
 pub mod error;
 mod extract;
 mod functions;
+mod grants;
 mod health;
 mod idempotency;
 mod leftover;
@@ -24,6 +27,7 @@ mod tasks;
 mod transactions;
 mod upgrade;
 mod views;
+mod visible;
 mod warnings;
 
 use crate::app::App;
@@ -100,6 +104,10 @@ fn routes() -> OpenApiRouter<App> {
         .routes(routes!(reports::list_reports))
         .routes(routes!(warnings::list_warnings))
         .routes(routes!(upgrade::check_upgrade))
+        .routes(routes!(grants::list_grants, grants::create_grant))
+        .routes(routes!(grants::delete_grant))
+        .routes(routes!(grants::check_access))
+        .routes(routes!(audit::list_audit))
         .routes(routes!(deletes::describe_deletes))
         .routes(routes!(health::health))
         .routes(routes!(health::ready))
@@ -131,9 +139,11 @@ pub fn service(app: App) -> Service {
         .layer(CompressionLayer::new().gzip(true))
         .layer(middleware::from_fn_with_state(app.clone(), leftover::drain));
     let once = middleware::from_fn_with_state(app.clone(), idempotency::guard);
+    let authorise = middleware::from_fn_with_state(app.clone(), authorise::guard);
     let who = middleware::from_fn_with_state(app.clone(), authenticate::guard);
-    // The last layer is the first to see a request: who is calling is known before an answer is given again.
-    let router = router.route_layer(once).route_layer(who);
+    // The last layer is the first to see a request: who is calling is known first, and who may not ask is not told what
+    // was answered before, either.
+    let router = router.route_layer(once).route_layer(authorise).route_layer(who);
     let router =
         router.fallback(no_route).method_not_allowed_fallback(method_not_allowed).layer(around).with_state(app);
     MapRequest::new(router, path::rewrite)

@@ -1,12 +1,15 @@
 //! Tables.
 
+use super::authorise::still_reads;
 use super::error::{Error, IcebergErrorResponse};
 use super::extract::{Body, InWarehouse, NamespacePath, Query, TablePath, takes_gzip};
 use super::model::{
     CommitTableRequest, CommitTableResponse, CreateTableRequest, ListTablesResponse, LoadTableResult,
     RegisterTableRequest, RenameTableRequest, TableIdentifier,
 };
+use super::visible;
 use crate::app::{Agent, App, Use, Warehouse};
+use crate::auth::Caller;
 use crate::commit::{self, Created, Once, RegisterRequest, Stored, TableChange};
 use crate::config::RegisterCheck;
 use crate::spec::{self, Namespace, TableMetadata};
@@ -37,20 +40,26 @@ pub(super) async fn list_tables(
     State(app): State<App>,
     InWarehouse(warehouse): InWarehouse,
     NamespacePath(namespace): NamespacePath,
+    access: Caller,
     query: Query,
 ) -> Result<Json<ListTablesResponse>, Error> {
-    list(&app, &warehouse, &namespace, Kind::Table, &query).await
+    list(&app, &access, &warehouse, &namespace, Kind::Table, &query).await
 }
 
-/// The page of a namespace's tables, or of its views, that a query asks for.
+/// The page of a namespace's tables, or of its views, that a query asks for: of those that the caller may see.
 pub(super) async fn list(
     app: &App,
+    access: &Caller,
     warehouse: &Warehouse,
     namespace: &Namespace,
     kind: Kind,
     query: &Query,
 ) -> Result<Json<ListTablesResponse>, Error> {
-    let listing = tables::list(&app.db, &warehouse.row.id, namespace, kind, &query.page()?).await?;
+    let page = query.page()?;
+    let listing = match visible::tables(access, &warehouse.row.id, namespace, kind, &page) {
+        Some(some) => some,
+        None => tables::list(&app.db, &warehouse.row.id, namespace, kind, &page).await?,
+    };
     let ident = |name| TableIdentifier { namespace: namespace.clone(), name };
     Ok(Json(ListTablesResponse {
         next_page_token: query.next_page_token(&listing),
@@ -162,7 +171,7 @@ pub(super) async fn load_table(
     State(app): State<App>,
     InWarehouse(warehouse): InWarehouse,
     TablePath(ident): TablePath,
-    query: Query,
+    (query, access): (Query, Caller),
     agent: Agent,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
@@ -175,7 +184,8 @@ pub(super) async fn load_table(
             return Err(Error::BadRequest(format!("Invalid snapshots: expected all or refs, found {mode}")));
         }
     };
-    let row = commit::load_pointer(&app, &warehouse, Kind::Table, &ident).await?;
+    let (row, version) = commit::load_pointer_with_grants(&app, &warehouse, Kind::Table, &ident).await?;
+    still_reads(&app, &access, version, &warehouse.row.id, &ident).await?;
     app.note_engine(&row.id, &agent, Use::Read);
     commit::verify_file(&app, &row.metadata_location).await?;
     let tag = entity_tag(&row.metadata_location, refs_only);

@@ -8,13 +8,17 @@
 //! ```
 
 mod access;
+mod action;
 mod authenticate;
+mod caller;
 mod claims;
 mod client_secret;
+mod decide;
 mod error;
 mod fetch;
 mod google;
 mod google_key;
+mod grant;
 pub mod identity;
 mod introspect;
 mod issuer;
@@ -27,8 +31,12 @@ mod token;
 mod verdict;
 
 pub use access::Access;
+pub use action::{Action, Privilege};
 pub use authenticate::{Auth, SetupError};
+pub use caller::{Caller, Granted};
+pub use decide::{Decision, decide};
 pub use error::{Error, GrantError};
+pub use grant::{Grant, Grantee, Object};
 pub use principal::Principal;
 pub use sealed::Sealer;
 pub use secret::{SecretKeyError, sealer, write_private};

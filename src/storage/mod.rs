@@ -28,7 +28,7 @@ pub use config::StorageConfig;
 pub use error::{Error, Source};
 pub use location::{Location, Scheme, segment};
 pub use mapped::Mapped;
-pub use scoped::Scoped;
+pub use scoped::{Neighbours, Scoped};
 use stores::Stores;
 
 /// How long one call may take, retries included.

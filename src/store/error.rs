@@ -22,6 +22,8 @@ pub enum Entity {
     Task(String),
     /// A built-in identity.
     Identity(String),
+    /// A grant, by its id.
+    Grant(String),
 }
 
 impl fmt::Display for Entity {
@@ -33,6 +35,7 @@ impl fmt::Display for Entity {
             Self::View(name) => write!(f, "view {name}"),
             Self::Task(id) => write!(f, "task {id}"),
             Self::Identity(name) => write!(f, "identity {name}"),
+            Self::Grant(id) => write!(f, "grant {id}"),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! A real server over HTTP, on both settings: what clients see.
 
+mod access;
+mod attacks;
 mod authentication;
 mod bad_input;
 mod commits;

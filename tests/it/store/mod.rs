@@ -1,8 +1,10 @@
 //! The contract of `guillemot::store`: every case runs on SQLite and on PostgreSQL.
 
+mod audit;
 mod contention;
 mod dropped;
 mod engines;
+mod grants;
 mod idempotency;
 mod identities;
 mod locations;
