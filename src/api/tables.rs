@@ -185,7 +185,7 @@ pub(super) async fn load_table(
         }
     };
     let (row, version) = commit::load_pointer_with_grants(&app, &warehouse, Kind::Table, &ident).await?;
-    still_reads(&app, &access, version, &warehouse.row.id, &ident).await?;
+    still_reads(&app, &access, version, &warehouse.row, &ident).await?;
     app.note_engine(&row.id, &agent, Use::Read);
     commit::verify_file(&app, &row.metadata_location).await?;
     let tag = entity_tag(&row.metadata_location, refs_only);

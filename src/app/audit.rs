@@ -19,7 +19,11 @@ const MOST_TOGETHER: usize = 500;
 
 /// Entries that wait to be written.
 #[derive(Debug, Default)]
-pub struct AuditLog(Mutex<Pending>);
+pub struct AuditLog {
+    pending: Mutex<Pending>,
+    /// One writes at a time: who waits for that finds written what others took.
+    turn: tokio::sync::Mutex<()>,
+}
 
 #[derive(Debug, Default)]
 struct Pending {
@@ -30,7 +34,7 @@ struct Pending {
 
 impl AuditLog {
     fn pending(&self) -> MutexGuard<'_, Pending> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Puts entries in, as many as there is room for; answers how many were lost.
@@ -60,6 +64,7 @@ impl App {
 
     /// Writes what was noted until now, so that it can be read. What cannot be written waits for the next time.
     pub async fn write_audit(&self) {
+        let _turn = self.audit.turn.lock().await;
         let entries = std::mem::take(&mut self.audit.pending().entries);
         let mut chunks = entries.chunks(MOST_TOGETHER);
         while let Some(some) = chunks.next() {

@@ -55,6 +55,7 @@ const MAY_USE: [(&str, &[&str]); 22] = [
             "inspect",
             "readiness",
             "server",
+            "spec",
             "storage",
             "store",
             "telemetry",

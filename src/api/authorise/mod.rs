@@ -19,6 +19,7 @@ use crate::app::App;
 use crate::auth::{Action, Caller, Decision, Object, Principal};
 use crate::spec::TableIdent;
 use crate::store::tables::Kind;
+use crate::store::warehouses;
 use axum::body;
 use axum::extract::{FromRequestParts, MatchedPath, Request, State};
 use axum::http::request::Parts;
@@ -165,14 +166,15 @@ pub(super) async fn still_reads(
     app: &App,
     access: &Caller,
     version: i64,
-    warehouse_id: &str,
+    warehouse: &warehouses::Warehouse,
     ident: &TableIdent,
 ) -> Result<(), Error> {
     if access.principal.unrestricted || access.granted.version >= version {
         return Ok(());
     }
     let access = app.access_at(Arc::clone(&access.principal), version).await?;
-    require(&access, Need::table(Action::Read, warehouse_id, Kind::Table, ident))
+    require(&access, Need::warehouse(Action::See, warehouse))?;
+    require(&access, Need::table(Action::Read, &warehouse.id, Kind::Table, ident))
 }
 
 /// Whether the caller may read a table or view.

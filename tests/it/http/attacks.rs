@@ -108,7 +108,7 @@ const ATTACKS: &[Attack] = &[
         "`manifest-list` by `http`",
         "SSRF",
         updates!(
-            r#"{"action": "add-snapshot", "snapshot": {"snapshot-id": 7, "sequence-number": 2, "timestamp-ms": 1900000000000,
+            r#"{"action": "add-snapshot", "snapshot": {"snapshot-id": 7, "sequence-number": 2, "timestamp-ms": {now},
             "schema-id": 0, "summary": {"operation": "append"}, "manifest-list": "http://127.0.0.1:1/l.avro"}},
             {"action": "set-snapshot-ref", "ref-name": "main", "type": "branch", "snapshot-id": 7}"#
         ),
@@ -206,7 +206,7 @@ const ATTACKS: &[Attack] = &[
         "the manifest list of another table",
         "confused deputy",
         updates!(
-            r#"{"action": "add-snapshot", "snapshot": {"snapshot-id": 7, "sequence-number": 2, "timestamp-ms": 1900000000000,
+            r#"{"action": "add-snapshot", "snapshot": {"snapshot-id": 7, "sequence-number": 2, "timestamp-ms": {now},
             "schema-id": 0, "summary": {"operation": "append"}, "manifest-list": "{list}"}},
             {"action": "set-snapshot-ref", "ref-name": "main", "type": "branch", "snapshot-id": 7}"#
         ),
@@ -396,6 +396,7 @@ async fn furnish(server: &Server) -> Places {
     Places(vec![
         ("{schema}", schema().to_string()),
         ("{version}", view("x")["view-version"].to_string()),
+        ("{now}", server.app.clock.now_ms().to_string()),
         ("{lake}", server.warehouse.clone()),
         ("{victim}", text(&victim["metadata"]["location"])),
         ("{mine}", text(&mine["metadata"]["location"])),

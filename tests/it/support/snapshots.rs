@@ -56,7 +56,7 @@ impl Appender {
     pub(crate) fn of(namespace: &str, name: &str, loaded: &Value) -> Self {
         let metadata = &loaded["metadata"];
         let location = metadata["location"].as_str().unwrap().to_owned();
-        let path = format!("/namespaces/{namespace}/tables/{name}");
+        let path = format!("/lake/namespaces/{namespace}/tables/{name}");
         let head = metadata["current-snapshot-id"].as_i64().filter(|id| *id >= 0);
         let next = if head.is_some() { 2 } else { 1 };
         Self { path, location, user: None, head, next, manifests: Vec::new(), files: Vec::new() }

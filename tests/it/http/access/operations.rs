@@ -170,7 +170,8 @@ async fn a_viewer_reads(server: Server) {
     let furnished = furnished(&server).await;
     server.grant_in("vic", "viewer", "", "").await;
     // What is about the server, about others, or not there.
-    let refused = [("loadTask", 404), ("metrics", 403), ("loadFunction", 404), ("checkAccess", 403)];
+    let refused =
+        [("loadTask", 404), ("metrics", 403), ("listAudit", 403), ("loadFunction", 404), ("checkAccess", 403)];
     for operation in operations(furnished.there()).iter().filter(|operation| !operation.changes()) {
         let status = send(&server, "vic", operation).await.status.as_u16();
         match refused.iter().find(|(id, _)| *id == operation.id) {
@@ -205,7 +206,7 @@ async fn who_may_do_nothing_finds_nothing(server: Server) {
             "health" | "ready" | "openapi" => assert_eq!(status, 200, "{}", operation.id),
             "getToken" => assert_eq!(status, 501),
             // That there is a server is no secret.
-            "metrics" | "createWarehouse" => assert_eq!(status, 403, "{}", operation.id),
+            "metrics" | "listAudit" | "createWarehouse" => assert_eq!(status, 403, "{}", operation.id),
             "listWarehouses" => assert_eq!(reply.json(), json!({"warehouses": []})),
             "listTasks" => assert_eq!(reply.json(), json!({"tasks": []})),
             "listGrants" => assert_eq!(reply.json(), json!({"grants": []})),
