@@ -1,8 +1,10 @@
 //! Settings: every key once, with its default. Flag beats environment variable beats TOML file beats default.
 
+pub mod auth;
 mod lifetime;
 mod modes;
 
+pub use auth::{AuthConfig, AuthSettings};
 pub use lifetime::Lifetime;
 pub use modes::{RegisterCheck, RulesMode};
 
@@ -97,6 +99,9 @@ pub struct Settings {
     /// Address buckets by path instead of by host name [default: true with an endpoint]
     #[arg(long, env = "GUILLEMOT_S3_PATH_STYLE", num_args = 0..=1, default_missing_value = "true", global = true)]
     pub s3_path_style: Option<bool>,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "a doc comment here would become the program's description")]
+    pub auth: AuthSettings,
 }
 
 /// How log lines look.
@@ -183,6 +188,7 @@ pub struct Config {
     pub s3_public_endpoint: Option<String>,
     pub s3_region: Option<String>,
     pub s3_path_style: Option<bool>,
+    pub auth: AuthConfig,
 }
 
 const MIB: u64 = 1024 * 1024;
@@ -226,6 +232,7 @@ impl Settings {
             s3_public_endpoint: self.s3_public_endpoint.or(other.s3_public_endpoint),
             s3_region: self.s3_region.or(other.s3_region),
             s3_path_style: self.s3_path_style.or(other.s3_path_style),
+            auth: self.auth.or(other.auth),
         }
     }
 
@@ -265,6 +272,7 @@ impl Settings {
             s3_public_endpoint: self.s3_public_endpoint,
             s3_region: self.s3_region,
             s3_path_style: self.s3_path_style,
+            auth: self.auth.resolve()?,
         })
     }
 }

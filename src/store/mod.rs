@@ -21,10 +21,12 @@
 pub mod dropped;
 pub mod engines;
 pub mod idempotency;
+pub mod identities;
 pub mod locations;
 pub mod loose_files;
 pub mod namespaces;
 pub mod reports;
+pub mod signing_keys;
 pub mod tables;
 pub mod tasks;
 pub mod warehouses;

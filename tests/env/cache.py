@@ -46,6 +46,11 @@ def tools():
     return venv("tools")
 
 
+def oidc():
+    """A virtual environment with an OpenID provider; returns its folder."""
+    return _venv("oidc")
+
+
 def schemathesis():
     """A virtual environment with schemathesis; returns its folder."""
     return venv("schemathesis")

@@ -28,13 +28,28 @@ const MAY_USE: [(&str, &[&str]); 22] = [
     ("verify", &["spec", "storage", "validate", "inspect"]),
     (
         "server",
-        &["api", "app", "clock", "commit", "config", "plan", "storage", "store", "tasks", "telemetry", "validate"],
+        &[
+            "api",
+            "app",
+            "auth",
+            "clock",
+            "commit",
+            "config",
+            "plan",
+            "storage",
+            "store",
+            "tasks",
+            "telemetry",
+            "validate",
+        ],
     ),
     (
         "cli",
         &[
             "api",
             "app",
+            "auth",
+            "clock",
             "commit",
             "config",
             "inspect",
@@ -51,7 +66,7 @@ const MAY_USE: [(&str, &[&str]); 22] = [
 ];
 
 /// Crate, and the modules that may name it.
-const CRATES: [(&str, &[&str]); 11] = [
+const CRATES: [(&str, &[&str]); 13] = [
     ("aws_lc_rs", &["auth", "vending"]),
     ("sqlx", &["store"]),
     ("object_store", &["storage"]),
@@ -59,10 +74,12 @@ const CRATES: [(&str, &[&str]); 11] = [
     ("hyper", &["server"]),
     ("tower_http", &["api"]),
     ("roaring", &["dv"]),
-    ("tokio", &["app", "cli", "commit", "server", "storage", "store", "tasks", "telemetry", "main"]),
-    ("moka", &["app", "plan", "validate", "storage"]),
+    ("tokio", &["app", "auth", "cli", "commit", "server", "storage", "store", "tasks", "telemetry", "main"]),
+    ("moka", &["app", "auth", "plan", "validate", "storage"]),
     ("clap", &["cli", "config", "main"]),
-    ("reqwest", &["verify"]),
+    ("reqwest", &["auth", "verify"]),
+    ("jsonwebtoken", &["auth"]),
+    ("argon2", &["auth"]),
 ];
 
 #[test]

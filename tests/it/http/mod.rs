@@ -1,5 +1,6 @@
 //! A real server over HTTP, on both settings: what clients see.
 
+mod authentication;
 mod bad_input;
 mod commits;
 mod concurrency;
@@ -10,7 +11,9 @@ mod dropped;
 mod errors;
 mod handover;
 mod idempotency;
+mod issuers;
 mod namespaces;
+mod opaque_tokens;
 mod paths;
 mod plans;
 mod purge;
@@ -19,6 +22,7 @@ mod rules;
 mod shadow;
 mod tables;
 mod tasks;
+mod tokens;
 mod transactions;
 mod unknown_outcomes;
 mod upgrade;

@@ -4,6 +4,7 @@ mod contention;
 mod dropped;
 mod engines;
 mod idempotency;
+mod identities;
 mod locations;
 mod loose_files;
 mod lost_connections;
