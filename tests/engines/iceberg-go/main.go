@@ -197,7 +197,8 @@ func main() {
 func create(name string, version int) {
 	_ = must(lake.CreateTable(ctx, table.Identifier{namespace, name}, schema,
 		catalog.WithProperties(iceberg.Properties{
-			"format-version": fmt.Sprint(version), "write.delete.mode": "merge-on-read"})))
+			"format-version": fmt.Sprint(version), "write.delete.mode": "merge-on-read",
+			"commit.retry.num-retries": "10"}))) // by default it does not try again
 }
 
 func load(name string) *table.Table {
