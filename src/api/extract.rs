@@ -75,6 +75,9 @@ impl FromRequestParts<App> for NamespacePath {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
         let joined = take(&mut names(parts, app).await?, "namespace")?;
+        if has_empty_level(&joined) {
+            return Err(store::Error::NotFound(Entity::Namespace(joined.replace(SEPARATOR, "."))).into());
+        }
         Ok(Self(split_namespace(&joined)?))
     }
 }
@@ -87,9 +90,7 @@ impl FromRequestParts<App> for TablePath {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
-        let mut names = names(parts, app).await?;
-        let namespace = split_namespace(&take(&mut names, "namespace")?)?;
-        Ok(Self(TableIdent::new(namespace, take(&mut names, "table")?)?))
+        Ok(Self(named(&mut names(parts, app).await?, "table", Entity::Table)?))
     }
 }
 
@@ -101,9 +102,7 @@ impl FromRequestParts<App> for ViewPath {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
-        let mut names = names(parts, app).await?;
-        let namespace = split_namespace(&take(&mut names, "namespace")?)?;
-        Ok(Self(TableIdent::new(namespace, take(&mut names, "view")?)?))
+        Ok(Self(named(&mut names(parts, app).await?, "view", Entity::View)?))
     }
 }
 
@@ -183,6 +182,24 @@ impl FromRequestParts<App> for DroppedPath {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
         Ok(Self(take(&mut names(parts, app).await?, "id")?))
     }
+}
+
+/// The namespace and the name that `key` stands for in the path. What a path names is there or not: a client that asks
+/// for an empty name, as Flink does while it looks what `a.b` may mean, is told that there is no such thing.
+fn named(
+    names: &mut HashMap<String, String>,
+    key: &str,
+    missing: impl FnOnce(String) -> Entity,
+) -> Result<TableIdent, Error> {
+    let (joined, name) = (take(names, "namespace")?, take(names, key)?);
+    if has_empty_level(&joined) || name.is_empty() {
+        return Err(store::Error::NotFound(missing(format!("{}.{name}", joined.replace(SEPARATOR, ".")))).into());
+    }
+    Ok(TableIdent::new(split_namespace(&joined)?, name)?)
+}
+
+fn has_empty_level(joined: &str) -> bool {
+    joined.split(SEPARATOR).any(str::is_empty)
 }
 
 /// Splits a namespace as it stands in a path or query, once decoded.
