@@ -48,7 +48,7 @@ def tools():
 
 def oidc():
     """A virtual environment with an OpenID provider; returns its folder."""
-    return _venv("oidc")
+    return venv("oidc")
 
 
 def schemathesis():
