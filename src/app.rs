@@ -13,6 +13,7 @@ pub use journal::{Agent, Journal, Use};
 pub use policy::FormatVersions;
 pub use turns::{Turn, Turns};
 
+use crate::auth::Auth;
 use crate::clock::{Clock, Ids};
 use crate::config::{Config, RegisterCheck, RulesMode};
 use crate::plan;
@@ -52,6 +53,8 @@ pub struct Parts {
     pub db: Db,
     /// The objects.
     pub storage: Storage,
+    /// Finds out who is calling.
+    pub auth: Auth,
     /// The time.
     pub clock: Clock,
     /// New ids.

@@ -1,8 +1,10 @@
 //! Settings: every key once, with its default. Flag beats environment variable beats TOML file beats default.
 
+pub mod auth;
 mod lifetime;
 mod modes;
 
+pub use auth::{AuthConfig, AuthSettings};
 pub use lifetime::Lifetime;
 pub use modes::{RegisterCheck, RulesMode};
 
@@ -100,6 +102,9 @@ pub struct Settings {
     /// Address buckets by path instead of by host name [default: true with an endpoint]
     #[arg(long, env = "GUILLEMOT_S3_PATH_STYLE", num_args = 0..=1, default_missing_value = "true", global = true)]
     pub s3_path_style: Option<bool>,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "a doc comment here would become the program's description")]
+    pub auth: AuthSettings,
 }
 
 /// How log lines look.
@@ -159,8 +164,6 @@ pub struct NamedWarehouse {
 #[expect(missing_docs, reason = "each is described at the setting of the same name")]
 pub struct Config {
     pub listen: String,
-    /// Whether callers must say who they are.
-    pub authentication: bool,
     pub database_url: String,
     pub database_connections: u32,
     pub warehouses: Vec<NamedWarehouse>,
@@ -189,6 +192,7 @@ pub struct Config {
     pub s3_public_endpoint: Option<String>,
     pub s3_region: Option<String>,
     pub s3_path_style: Option<bool>,
+    pub auth: AuthConfig,
 }
 
 const MIB: u64 = 1024 * 1024;
@@ -233,6 +237,7 @@ impl Settings {
             s3_public_endpoint: self.s3_public_endpoint.or(other.s3_public_endpoint),
             s3_region: self.s3_region.or(other.s3_region),
             s3_path_style: self.s3_path_style.or(other.s3_path_style),
+            auth: self.auth.or(other.auth),
         }
     }
 
@@ -245,7 +250,6 @@ impl Settings {
         let rules = self.rules.iter().filter(|r| !r.is_empty()).map(|r| parse_rule(r)).collect::<Result<_, _>>()?;
         Ok(Config {
             listen: self.listen.unwrap_or_else(|| "127.0.0.1:8181".into()),
-            authentication: false,
             database_url: self.database_url.unwrap_or_else(|| "sqlite://guillemot.db".into()),
             database_connections: self.database_connections.unwrap_or(16),
             warehouses,
@@ -274,6 +278,7 @@ impl Settings {
             s3_public_endpoint: self.s3_public_endpoint,
             s3_region: self.s3_region,
             s3_path_style: self.s3_path_style,
+            auth: self.auth.resolve()?,
         })
     }
 }

@@ -3,6 +3,7 @@
 mod header_case;
 
 use crate::app::{App, AuditLog, GrantCache, Journal, MetadataCache, Parts, Turns, WarehouseCache};
+use crate::auth::{self, Auth};
 use crate::clock::{Clock, Ids};
 use crate::config::Config;
 use crate::storage::{Location, Storage, StorageConfig};
@@ -44,8 +45,17 @@ pub enum Error {
         /// Its name.
         name: String,
         /// Why not.
-        source: commit::Error,
+        source: Box<commit::Error>,
     },
+    /// Authentication cannot be set up.
+    #[error("authentication cannot be set up")]
+    Auth(#[source] auth::SetupError),
+    /// Whoever reaches the address could read, change and drop everything.
+    #[error(
+        "refusing to serve without authentication on {0}, which others may reach: add an identity \
+         (`guillemot identity create NAME`), configure an issuer, or say --insecure-no-auth"
+    )]
+    Open(SocketAddr),
     /// The address cannot be listened on.
     #[error("cannot listen on {address}")]
     Bind {
@@ -73,8 +83,10 @@ pub async fn build_with(config: Config, clock: Clock, ids: Ids) -> Result<App, E
         levels.set(rule, level).map_err(|e| Error::Rule(e.to_string()))?;
     }
     let allowed = config.allow_prefix.iter().map(|p| Location::parse(p)).collect::<Result<_, _>>();
+    let auth = Auth::start(&config.auth, &config.database_url, &db).await.map_err(Error::Auth)?;
     let app = App::new(Parts {
         db,
+        auth,
         storage: Storage::new(storage_config(&config)).map_err(Error::Place)?,
         clock,
         ids,
@@ -96,7 +108,7 @@ pub async fn build_with(config: Config, clock: Clock, ids: Ids) -> Result<App, E
     for warehouse in &app.config.warehouses {
         commit::ensure_warehouse(&app, &warehouse.name, &warehouse.location)
             .await
-            .map_err(|source| Error::Warehouse { name: warehouse.name.clone(), source })?;
+            .map_err(|source| Error::Warehouse { name: warehouse.name.clone(), source: Box::new(source) })?;
     }
     Ok(app)
 }
@@ -134,7 +146,7 @@ pub async fn serve(
     app: App,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> Result<(), Error> {
-    warn_when_open(listener.local_addr().ok());
+    check_exposure(&listener, &app)?;
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let letters = HeaderCase::learn().await.map_err(Error::Serve)?;
     let named = ServiceBuilder::new().map_response(move |reply| letters.apply(reply));
@@ -169,13 +181,19 @@ async fn finish(app: &App, grace: Duration) {
     app.db.close().await;
 }
 
-/// Without authentication, whoever reaches the address can change and drop everything.
-fn warn_when_open(address: Option<SocketAddr>) {
-    if let Some(address) = address.filter(|address| !address.ip().is_loopback()) {
-        tracing::warn!(
-            %address,
-            "LISTENING WITHOUT AUTHENTICATION on an address that others may reach: \
-             whoever connects can read, change and drop every table"
-        );
+/// Refuses to serve everybody on an address that others may reach, unless that was asked for.
+pub fn check_exposure(listener: &TcpListener, app: &App) -> Result<(), Error> {
+    let address = listener.local_addr().map_err(Error::Serve)?;
+    if !app.auth.is_open() || address.ip().is_loopback() {
+        return Ok(());
     }
+    if !app.config.auth.insecure_no_auth {
+        return Err(Error::Open(address));
+    }
+    tracing::warn!(
+        %address,
+        "LISTENING WITHOUT AUTHENTICATION on an address that others may reach: \
+         whoever connects can read, change and drop every table"
+    );
+    Ok(())
 }

@@ -1,8 +1,8 @@
 //! A table with a long history: what one commit to megabytes of metadata costs the server.
 
-use crate::Result;
 use crate::catalog::Catalog;
 use crate::load::{Outcome, run};
+use crate::{Result, avro, large};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -107,45 +107,12 @@ fn snapshot(location: &str, number: i64) -> Value {
 
 /// A manifest list without manifests: an Avro file that is all header.
 fn empty_manifest_list(number: i64) -> Vec<u8> {
-    let field = |id: u32, name: &str, kind: &str| json!({"name": name, "type": kind, "field-id": id});
-    let schema = json!({"type": "record", "name": "manifest_file", "fields": [
-        field(500, "manifest_path", "string"), field(501, "manifest_length", "long"),
-        field(502, "partition_spec_id", "int"), field(517, "content", "int"),
-        field(515, "sequence_number", "long"), field(516, "min_sequence_number", "long"),
-        field(503, "added_snapshot_id", "long"), field(504, "added_files_count", "int"),
-        field(505, "existing_files_count", "int"), field(506, "deleted_files_count", "int"),
-        field(512, "added_rows_count", "long"), field(513, "existing_rows_count", "long"),
-        field(514, "deleted_rows_count", "long"),
-        {"name": "first_row_id", "type": ["null", "long"], "default": null, "field-id": 520}
-    ]});
-    let members = [
-        ("avro.schema", schema.to_string()),
-        ("avro.codec", "null".into()),
-        ("format-version", "3".into()),
-        ("snapshot-id", number.to_string()),
-        ("parent-snapshot-id", (number - 1).to_string()),
-        ("sequence-number", number.to_string()),
-        ("first-row-id", "0".into()),
+    let metadata = [
+        ("format-version", "3"),
+        ("snapshot-id", &number.to_string()),
+        ("parent-snapshot-id", &(number - 1).to_string()),
+        ("sequence-number", &number.to_string()),
+        ("first-row-id", "0"),
     ];
-    let mut file = b"Obj\x01".to_vec();
-    avro_long(&mut file, members.len());
-    for (name, value) in members {
-        for text in [name, &value] {
-            avro_long(&mut file, text.len());
-            file.extend_from_slice(text.as_bytes());
-        }
-    }
-    avro_long(&mut file, 0);
-    file.extend_from_slice(b"sixteen sync by.");
-    file
-}
-
-/// A count in Avro's form: zigzag, seven bits a byte, lowest first.
-fn avro_long(out: &mut Vec<u8>, count: usize) {
-    let mut rest = count << 1;
-    while rest > 0x7f {
-        out.push(u8::try_from(rest & 0x7f).unwrap_or(0) | 0x80);
-        rest >>= 7;
-    }
-    out.push(u8::try_from(rest).unwrap_or(0));
+    avro::file(&large::list_schema(), &metadata, &[]).unwrap_or_default()
 }

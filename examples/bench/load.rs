@@ -55,27 +55,44 @@ pub(crate) fn run(
     Ok(all)
 }
 
+/// Sends one request.
+pub(crate) fn single(server: Server<'_>, request: &[u8]) -> Result<Outcome> {
+    let mut connection = Connection::open(server.address)?;
+    let cpu = || server.process.map(Process::cpu).transpose();
+    let (before, started) = (cpu()?, Instant::now());
+    let mut outcome = Outcome::default();
+    outcome.send(&mut connection, request)?;
+    outcome.elapsed = started.elapsed();
+    outcome.server_cpu = cpu()?.zip(before).map(|(after, before)| after.saturating_sub(before));
+    Ok(outcome)
+}
+
 /// One connection's part of the load.
 fn one(address: SocketAddr, until: Instant, next: impl Fn(usize) -> Vec<u8>) -> Result<Outcome> {
     let mut connection = Connection::open(address)?;
     let mut outcome = Outcome::default();
     for n in 0.. {
-        let started = Instant::now();
-        if started >= until {
+        if Instant::now() >= until {
             break;
         }
-        let status = connection.send(&next(n))?;
-        if (200..300).contains(&status) {
-            outcome.latencies.push(u32::try_from(started.elapsed().as_micros()).unwrap_or(u32::MAX));
-        } else {
-            outcome.refused += 1;
-            outcome.refusal.get_or_insert_with(|| format!("{status} {}", String::from_utf8_lossy(connection.body())));
-        }
+        outcome.send(&mut connection, &next(n))?;
     }
     Ok(outcome)
 }
 
 impl Outcome {
+    fn send(&mut self, connection: &mut Connection, request: &[u8]) -> Result<()> {
+        let started = Instant::now();
+        let status = connection.send(request)?;
+        if (200..300).contains(&status) {
+            self.latencies.push(u32::try_from(started.elapsed().as_micros()).unwrap_or(u32::MAX));
+        } else {
+            self.refused += 1;
+            self.refusal.get_or_insert_with(|| format!("{status} {}", String::from_utf8_lossy(connection.body())));
+        }
+        Ok(())
+    }
+
     /// Adds the numbers of another part of the same load, or of another round of it.
     pub(crate) fn join(&mut self, other: Self) {
         self.elapsed += other.elapsed;

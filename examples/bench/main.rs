@@ -4,17 +4,21 @@
 //! on this machine, the client too, so figures of two runs compare only on the same machine. With `--uri` other
 //! catalogs take the same load in the same run.
 
+mod avro;
 mod catalog;
 mod floor;
 mod history;
 mod http;
+mod large;
 mod load;
 mod process;
+mod vectors;
 
 use catalog::Catalog;
 use clap::Parser;
 use guillemot::cli::{self, Cli};
 use history::History;
+use large::Large;
 use load::{HEAD, Outcome, Server, run};
 use process::Process;
 use std::io::Write;
@@ -120,6 +124,13 @@ fn bench(arguments: &Arguments) -> Result<()> {
     if arguments.history > 0 {
         history(arguments, &own, &folder)?;
     }
+    say(&format!("\n1,000 deletion vectors on 10,000 data files in 100 manifests, one connection\n{HEAD}"))?;
+    let time = Duration::from_secs_f64(arguments.seconds / 2.0);
+    let large = Large::register(&own, &folder.path().join("lake"))?;
+    large.measure(time)?;
+    say(&format!("\nloads while 10,000 data files are appended at a time\n{HEAD}"))?;
+    large.beside(arguments.connections, time)?;
+    vectors::measure()?;
     say(&format!("\nhighest memory         {} MiB", process.memory("VmHWM")? / 1024))
 }
 

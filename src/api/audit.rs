@@ -2,7 +2,7 @@
 
 use super::authorise::Trace;
 use super::error::{Error, IcebergErrorResponse};
-use super::extract::{Query, client_path, page_token};
+use super::extract::{Query, client_path};
 use crate::app::App;
 use crate::store::audit::{self, Entry};
 use crate::store::tasks::new_id;
@@ -90,8 +90,8 @@ pub(super) async fn list_audit(State(app): State<App>, query: Query) -> Result<J
     app.write_audit().await;
     let listing = audit::list(&app.db, &page).await?;
     Ok(Json(ListAuditResponse {
+        next_page_token: query.next_page_token(&listing),
         entries: listing.items.into_iter().map(AuditEntry::from).collect(),
-        next_page_token: listing.next.as_deref().map(page_token),
     }))
 }
 

@@ -26,6 +26,9 @@ pub(super) struct DeletesResponse {
     /// What was not looked at, and why; empty if everything was.
     #[schema(value_type = Vec<Object>)]
     not_checked: (),
+    /// Broken rules that refuse commits: the numbers are of a table that is not in order.
+    #[schema(value_type = Vec<Object>)]
+    refused: (),
     /// What is live: vectors and the rows that they delete, Puffin bytes live and dead, data files that are fully
     /// deleted, position and equality delete files.
     #[schema(value_type = Object)]

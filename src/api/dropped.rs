@@ -2,7 +2,7 @@
 
 use super::authorise::{Need, reads, require};
 use super::error::{Error, IcebergErrorResponse};
-use super::extract::{Body, ManagedWarehouse, Query, page_token};
+use super::extract::{Body, DroppedPath, ManagedWarehouse, Query};
 use super::model::TableIdentifier;
 use super::visible::filled;
 use crate::app::App;
@@ -14,6 +14,7 @@ use crate::store::tables::Kind;
 use crate::store::{self, Entity};
 use axum::Json;
 use axum::extract::State;
+use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -109,8 +110,8 @@ pub(super) async fn list_dropped_tables(
     let shown = |dropped: &Dropped| reads(&access, id, &dropped.row.ident);
     let listing = filled(&app.db, &query.bounded_page()?, read, key, shown).await?;
     Ok(Json(ListDroppedTablesResponse {
+        next_page_token: query.next_page_token(&listing),
         tables: listing.items.into_iter().map(DroppedTable::from).collect(),
-        next_page_token: listing.next.as_deref().map(page_token),
     }))
 }
 
@@ -149,6 +150,35 @@ pub(super) async fn undrop_table(
     .await
 }
 
+/// Ends the time of a table that was dropped: it cannot be brought back any more. Its files are deleted if that was
+/// asked for when it was dropped, or is now.
+#[utoipa::path(
+    delete, path = "/management/v1/warehouses/{warehouse}/dropped/{id}", operation_id = "endDroppedTable",
+    tag = "management",
+    params(
+        ("warehouse" = String, Path), ("id" = String, Path),
+        ("purgeRequested" = Option<bool>, Query, description = "whether its files are deleted")
+    ),
+    responses((status = 204), (status = 400, body = IcebergErrorResponse), (status = 404, body = IcebergErrorResponse))
+)]
+pub(super) async fn end_dropped_table(
+    State(app): State<App>,
+    ManagedWarehouse(warehouse): ManagedWarehouse,
+    DroppedPath(id): DroppedPath,
+    access: Caller,
+    query: Query,
+) -> Result<StatusCode, Error> {
+    require(&access, Need::warehouse(Action::See, &warehouse.row))?;
+    let purge = query.flag("purgeRequested")?;
+    may_end(&app, &access, &warehouse.row.id, &id, purge).await?;
+    let at = app.clone();
+    app.finish(async move {
+        commit::end_dropped(&at, &warehouse, &id, purge).await?;
+        Ok(StatusCode::NO_CONTENT)
+    })
+    .await
+}
+
 /// Who brings a table back may write to it where it was, and create one where it goes.
 async fn may_undrop(
     app: &App,
@@ -159,16 +189,24 @@ async fn may_undrop(
 ) -> Result<(), Error> {
     let was = match which {
         Which::Name(ident) => ident.clone(),
-        Which::Id(id) => {
-            let missing = || store::Error::NotFound(Entity::Table(id.clone()));
-            let was = dropped::load(&app.db, warehouse_id, id).await?.ok_or_else(missing)?.row.ident;
-            if !access.may(&Action::See, &Object::Table(warehouse_id.to_owned(), was.clone())) {
-                return Err(missing().into());
-            }
-            was
-        }
+        Which::Id(id) => visible(app, access, warehouse_id, id).await?,
     };
     require(access, Need::table(Action::Write, warehouse_id, Kind::Table, &was))?;
     let namespace = &destination.unwrap_or(&was).namespace;
     require(access, Need::namespace(Action::Create, warehouse_id, namespace))
+}
+
+/// Who ends a dropped table's time may drop it, and purge it if that is asked for.
+async fn may_end(app: &App, access: &Caller, warehouse_id: &str, id: &str, purge: bool) -> Result<(), Error> {
+    let was = visible(app, access, warehouse_id, id).await?;
+    require(access, Need::table(Action::Drop, warehouse_id, Kind::Table, &was))?;
+    if purge { require(access, Need::table(Action::Purge, warehouse_id, Kind::Table, &was)) } else { Ok(()) }
+}
+
+/// The name that a dropped table had, for those who may know of it.
+async fn visible(app: &App, access: &Caller, warehouse_id: &str, id: &str) -> Result<TableIdent, Error> {
+    let missing = || store::Error::NotFound(Entity::Table(id.to_owned()));
+    let was = dropped::load(&app.db, warehouse_id, id).await?.ok_or_else(missing)?.row.ident;
+    let seen = access.may(&Action::See, &Object::Table(warehouse_id.to_owned(), was.clone()));
+    if seen { Ok(was) } else { Err(missing().into()) }
 }

@@ -1,6 +1,8 @@
 //! Errors meet HTTP: one exhaustive match from what happened to status and type (`spec.md` 1.1, 6.1, 6.2).
 
+use super::authenticate::challenge;
 use crate::app::WarehouseError;
+use crate::auth;
 use crate::commit;
 use crate::plan;
 use crate::spec;
@@ -56,6 +58,9 @@ pub enum Error {
         /// The path as the client wrote it.
         path: String,
     },
+    /// The caller is not known.
+    #[error(transparent)]
+    Caller(#[from] auth::Error),
     /// A fault of the server.
     #[error("internal error")]
     Internal,
@@ -132,6 +137,7 @@ impl Error {
             Self::NoSuchFunction(_) => (StatusCode::NOT_FOUND, "NoSuchFunctionException"),
             Self::NoRoute { .. } => (StatusCode::NOT_FOUND, "NotFoundException"),
             Self::MethodNotAllowed { .. } => (StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowedException"),
+            Self::Caller(error) => caller(error),
             Self::Internal => INTERNAL,
         }
     }
@@ -141,6 +147,17 @@ impl Error {
             Self::UseCase(commit::Error::Refused(report)) => &report.refused,
             _ => &[],
         }
+    }
+}
+
+/// An expired token is a 401 too: Iceberg's specification prefers it to 419, Java knows no other, PyIceberg takes both.
+fn caller(error: &auth::Error) -> Wire {
+    use auth::Error as E;
+    match error {
+        E::NoToken | E::Refused(_) | E::Expired => (StatusCode::UNAUTHORIZED, "NotAuthorizedException"),
+        E::Unavailable { .. } => COME_BACK,
+        E::Store(error) => store(error),
+        E::Keys(_) => INTERNAL,
     }
 }
 
@@ -181,7 +198,9 @@ fn store(error: &StoreError) -> Wire {
         StoreError::NotFound(Entity::Namespace(_)) => (StatusCode::NOT_FOUND, "NoSuchNamespaceException"),
         StoreError::NotFound(Entity::Table(_)) => NO_SUCH_TABLE,
         StoreError::NotFound(Entity::View(_)) => (StatusCode::NOT_FOUND, "NoSuchViewException"),
-        StoreError::NotFound(Entity::Task(_) | Entity::Grant(_)) => (StatusCode::NOT_FOUND, "NotFoundException"),
+        StoreError::NotFound(Entity::Task(_) | Entity::Identity(_) | Entity::Grant(_)) => {
+            (StatusCode::NOT_FOUND, "NotFoundException")
+        }
         StoreError::AlreadyExists(_) => ALREADY_EXISTS,
         StoreError::NotEmpty(Entity::Namespace(_)) => (StatusCode::CONFLICT, "NamespaceNotEmptyException"),
         StoreError::NotEmpty(_) => (StatusCode::CONFLICT, "NotEmptyException"),
@@ -233,6 +252,11 @@ impl IntoResponse for Error {
         let error =
             ErrorModel { message: self.to_string(), kind, code: status.as_u16(), violations: self.violations() };
         let mut response = (status, Json(IcebergErrorResponse { error })).into_response();
+        if let Self::Caller(error) = &self
+            && let Some(challenge) = challenge(error)
+        {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+        }
         if status == StatusCode::SERVICE_UNAVAILABLE {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
         }

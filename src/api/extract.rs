@@ -4,7 +4,7 @@ use crate::api::error::Error;
 use crate::api::path::{ClientPath, NO_PREFIX};
 use crate::app::{Agent, App, Warehouse};
 use crate::spec::{Namespace, TableIdent};
-use crate::store::{self, Entity, Page, warehouses};
+use crate::store::{self, Entity, Listing, Page, warehouses};
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::HeaderMap;
@@ -80,6 +80,9 @@ impl FromRequestParts<App> for NamespacePath {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
         let joined = take(&mut names(parts, app).await?, "namespace")?;
+        if has_empty_level(&joined) {
+            return Err(store::Error::NotFound(Entity::Namespace(joined.replace(SEPARATOR, "."))).into());
+        }
         Ok(Self(split_namespace(&joined)?))
     }
 }
@@ -92,9 +95,7 @@ impl FromRequestParts<App> for TablePath {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
-        let mut names = names(parts, app).await?;
-        let namespace = split_namespace(&take(&mut names, "namespace")?)?;
-        Ok(Self(TableIdent::new(namespace, take(&mut names, "table")?)?))
+        Ok(Self(named(&mut names(parts, app).await?, "table", Entity::Table)?))
     }
 }
 
@@ -106,9 +107,7 @@ impl FromRequestParts<App> for ViewPath {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
-        let mut names = names(parts, app).await?;
-        let namespace = split_namespace(&take(&mut names, "namespace")?)?;
-        Ok(Self(TableIdent::new(namespace, take(&mut names, "view")?)?))
+        Ok(Self(named(&mut names(parts, app).await?, "view", Entity::View)?))
     }
 }
 
@@ -190,6 +189,36 @@ impl FromRequestParts<App> for GrantPath {
     }
 }
 
+/// `{id}` of a dropped table in a management path.
+#[derive(Debug)]
+pub(super) struct DroppedPath(pub(super) String);
+
+impl FromRequestParts<App> for DroppedPath {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
+        Ok(Self(take(&mut names(parts, app).await?, "id")?))
+    }
+}
+
+/// The namespace and the name that `key` stands for in the path. What a path names is there or not: a client that asks
+/// for an empty name, as Flink does while it looks what `a.b` may mean, is told that there is no such thing.
+fn named(
+    names: &mut HashMap<String, String>,
+    key: &str,
+    missing: impl FnOnce(String) -> Entity,
+) -> Result<TableIdent, Error> {
+    let (joined, name) = (take(names, "namespace")?, take(names, key)?);
+    if has_empty_level(&joined) || name.is_empty() {
+        return Err(store::Error::NotFound(missing(format!("{}.{name}", joined.replace(SEPARATOR, ".")))).into());
+    }
+    Ok(TableIdent::new(split_namespace(&joined)?, name)?)
+}
+
+fn has_empty_level(joined: &str) -> bool {
+    joined.split(SEPARATOR).any(str::is_empty)
+}
+
 /// Splits a namespace as it stands in a path or query, once decoded.
 fn split_namespace(joined: &str) -> Result<Namespace, Error> {
     Ok(Namespace::new(joined.split(SEPARATOR).map(str::to_owned).collect())?)
@@ -197,12 +226,16 @@ fn split_namespace(joined: &str) -> Result<Namespace, Error> {
 
 /// The parameters of the query, form-decoded; of a repeated one the first counts.
 #[derive(Debug, Default)]
-pub(super) struct Query(Vec<(String, String)>);
+pub(super) struct Query {
+    parameters: Vec<(String, String)>,
+    /// The path: page tokens say which list they are of.
+    path: String,
+}
 
 impl Query {
     /// A parameter's value.
     pub(super) fn find(&self, name: &str) -> Option<&str> {
-        self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+        self.parameters.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
     /// A parameter's value, unless it is empty.
@@ -242,7 +275,7 @@ impl Query {
 
     /// Every value of a parameter that may be repeated.
     pub(super) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
-        self.0.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_str())
+        self.parameters.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
     /// The page asked for. Without `pageToken` that is everything (`spec.md` 1.2).
@@ -257,7 +290,7 @@ impl Query {
         match self.find("pageToken") {
             None => Ok(Page::default()),
             Some("") => Ok(Page { after: None, limit: Some(size) }),
-            Some(token) => Ok(Page { after: Some(read_token(token)?), limit: Some(size) }),
+            Some(token) => Ok(Page { after: Some(self.read_token(token)?), limit: Some(size) }),
         }
     }
 
@@ -267,6 +300,29 @@ impl Query {
         let asked = self.filled("pageSize").and_then(|size| size.parse().ok());
         Ok(Page { limit: page.limit.or(asked).or(Some(PAGE_SIZE)), ..page })
     }
+
+    /// The token of the page that comes after this one.
+    pub(super) fn next_page_token<T>(&self, listing: &Listing<T>) -> Option<String> {
+        listing.next.as_deref().map(|key| self.token(key))
+    }
+
+    fn token(&self, after: &str) -> String {
+        URL_SAFE_NO_PAD.encode(format!("{}{after}", self.list()))
+    }
+
+    /// The key that a token stands for, if the token is one of this list.
+    fn read_token(&self, token: &str) -> Result<String, Error> {
+        let text = URL_SAFE_NO_PAD.decode(token).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+        let key = text.as_deref().and_then(|text| text.strip_prefix(&self.list())).filter(|key| !key.contains('\0'));
+        let wrong = || Error::BadRequest(format!("Invalid pageToken: `{token}` is none of this list's"));
+        key.map(str::to_owned).ok_or_else(wrong)
+    }
+
+    /// Tells lists apart.
+    fn list(&self) -> String {
+        let parent = self.filled("parent").unwrap_or_default();
+        format!("{:08x}", crc32fast::hash(format!("{}?{parent}", self.path).as_bytes()))
+    }
 }
 
 impl FromRequestParts<App> for Query {
@@ -274,19 +330,9 @@ impl FromRequestParts<App> for Query {
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Error> {
         let query = parts.uri.query().unwrap_or_default();
-        Ok(Self(url::form_urlencoded::parse(query.as_bytes()).into_owned().collect()))
+        let parameters = url::form_urlencoded::parse(query.as_bytes()).into_owned().collect();
+        Ok(Self { parameters, path: parts.uri.path().to_owned() })
     }
-}
-
-/// The token of the page that begins after this key.
-pub(super) fn page_token(after: &str) -> String {
-    URL_SAFE_NO_PAD.encode(after)
-}
-
-fn read_token(token: &str) -> Result<String, Error> {
-    let bytes = URL_SAFE_NO_PAD.decode(token).ok();
-    let key = bytes.and_then(|bytes| String::from_utf8(bytes).ok()).filter(|key| !key.contains('\0'));
-    key.ok_or_else(|| Error::BadRequest(format!("Invalid pageToken: `{token}` is none of this server's")))
 }
 
 /// The bytes of the body, up to the server's limit, whatever its content type says.
@@ -343,7 +389,8 @@ mod tests {
     use super::*;
 
     fn query(text: &str) -> Query {
-        Query(url::form_urlencoded::parse(text.as_bytes()).into_owned().collect())
+        let parameters = url::form_urlencoded::parse(text.as_bytes()).into_owned().collect();
+        Query { parameters, path: "/tables".to_owned() }
     }
 
     #[test]
@@ -351,7 +398,7 @@ mod tests {
         assert_eq!(query("").page().unwrap(), Page::default());
         assert_eq!(query("pageSize=5").page().unwrap(), Page::default());
         assert_eq!(query("pageToken=&pageSize=5").page().unwrap(), Page { after: None, limit: Some(5) });
-        let token = page_token("a\u{1f}b");
+        let token = query("").token("a\u{1f}b");
         let page = query(&format!("pageToken={token}&pageSize=2")).page().unwrap();
         assert_eq!(page, Page { after: Some("a\u{1f}b".into()), limit: Some(2) });
     }
@@ -360,7 +407,7 @@ mod tests {
     fn a_bounded_page_is_never_everything() {
         assert_eq!(query("").bounded_page().unwrap(), Page { after: None, limit: Some(PAGE_SIZE) });
         assert_eq!(query("pageSize=5").bounded_page().unwrap(), Page { after: None, limit: Some(5) });
-        let page = query(&format!("pageToken={}&pageSize=2", page_token("a"))).bounded_page().unwrap();
+        let page = query(&format!("pageToken={}&pageSize=2", query("").token("a"))).bounded_page().unwrap();
         assert_eq!(page, Page { after: Some("a".into()), limit: Some(2) });
         assert!(query("pageSize=0").bounded_page().is_err());
     }
@@ -369,6 +416,15 @@ mod tests {
     fn tokens_and_sizes_of_others_are_refused() {
         for bad in ["pageToken=garbage!!", "pageToken=&pageSize=0", "pageToken=&pageSize=-1", "pageToken=&pageSize=x"] {
             assert!(query(bad).page().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_token_of_another_list_is_refused() {
+        let other = Query { path: "/views".to_owned(), ..Query::default() };
+        for token in [other.token("a"), query("parent=b").token("a"), URL_SAFE_NO_PAD.encode("a")] {
+            let error = query(&format!("pageToken={token}")).page().unwrap_err().to_string();
+            assert_eq!(error, format!("Invalid pageToken: `{token}` is none of this list's"));
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::authorise::{Need, require};
 use super::error::{Error, IcebergErrorResponse};
-use super::extract::{Body, GrantPath, Query, page_token};
+use super::extract::{Body, GrantPath, Query};
 use super::visible::filled;
 use crate::app::App;
 use crate::auth::{Action, Caller, Decision, Grant, Grantee, Object, Principal, Privilege};
@@ -156,8 +156,8 @@ pub(super) async fn list_grants(
     let shown = |row: &GrantRow| is_shown(&access, row);
     let listing = filled(&app.db, &query.bounded_page()?, read, |row| row.id.clone(), shown).await?;
     Ok(Json(ListGrantsResponse {
+        next_page_token: query.next_page_token(&listing),
         grants: listing.items.into_iter().map(GrantModel::from).collect(),
-        next_page_token: listing.next.as_deref().map(page_token),
     }))
 }
 

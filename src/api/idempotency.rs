@@ -14,7 +14,7 @@ use super::error::Error;
 use super::extract::{Body, read_body};
 use super::tables::{json, loaded};
 use crate::app::App;
-use crate::auth::Caller;
+use crate::auth::Principal;
 use crate::commit::{self, Once};
 use crate::spec::ViewMetadata;
 use crate::store;
@@ -78,7 +78,6 @@ pub(super) async fn guard(State(app): State<App>, request: Request, next: Next) 
         return Ok(next.run(request).await);
     }
     let (parts, body) = request.into_parts();
-    // Before anything is refused, or the connection would be closed on a client that is still sending.
     let Body(content) = read_body(body, app.config.max_body_bytes).await?;
     let key = Key { id: key_of(&parts.headers)?, request: fingerprint(&parts, &content) };
     let request = Request::from_parts(parts, body::Body::from(content));
@@ -173,13 +172,13 @@ fn key_of(headers: &HeaderMap) -> Result<String, Error> {
     }
 }
 
-/// What makes a request the same: who sends it, method, path, query and body.
+/// What makes a request the same: who sends it, method, path, query and body. Two callers with one key do not get each
+/// other's answers.
 fn fingerprint(parts: &Parts, body: &[u8]) -> String {
     let mut hash = Sha256::new();
-    let sender = parts.extensions.get::<Caller>().filter(|access| !access.principal.unrestricted);
-    let sender = sender.map(|access| access.principal.name.as_bytes());
-    let texts = [parts.method.as_str(), parts.uri.path(), parts.uri.query().unwrap_or_default()];
-    for part in texts.map(str::as_bytes).into_iter().chain([body]).chain(sender) {
+    let caller = parts.extensions.get::<Principal>().map_or("", |principal| principal.name.as_str());
+    let texts = [caller, parts.method.as_str(), parts.uri.path(), parts.uri.query().unwrap_or_default()];
+    for part in texts.map(str::as_bytes).into_iter().chain([body]) {
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part);
     }
@@ -217,7 +216,11 @@ mod tests {
     }
 
     #[test]
-    fn another_method_path_query_or_body_is_another_request() {
+    fn another_caller_method_path_query_or_body_is_another_request() {
+        let by = |name: &str, mut parts: Parts| {
+            parts.extensions.insert(Principal { name: name.to_owned(), ..Principal::anonymous() });
+            parts
+        };
         let parts =
             |method: &str, uri: &str| Request::builder().method(method).uri(uri).body(()).unwrap().into_parts().0;
         let one = fingerprint(&parts("POST", "/a?b"), b"{}");
@@ -227,6 +230,8 @@ mod tests {
             fingerprint(&parts("POST", "/a"), b"{}"),
             fingerprint(&parts("POST", "/a?b="), b"{}"),
             fingerprint(&parts("POST", "/a?b"), b"{ }"),
+            fingerprint(&by("identity:b", parts("POST", "/a?b")), b"{}"),
+            fingerprint(&by("identity:c", parts("POST", "/a?b")), b"{}"),
         ] {
             assert_ne!(one, other);
         }

@@ -2,7 +2,7 @@
 
 use super::authorise::{Need, require};
 use super::error::{Error, IcebergErrorResponse};
-use super::extract::{Body, Query, WarehousePath, page_token};
+use super::extract::{Body, Query, WarehousePath};
 use super::visible::filled;
 use crate::app::{App, WarehouseSettings};
 use crate::auth::{Action, Caller, Object};
@@ -95,8 +95,8 @@ pub(super) async fn list_warehouses(
     let read = |db, page| async move { warehouses::list(&db, &page).await };
     let listing = filled(&app.db, &query.page()?, read, |row| row.name.clone(), shown).await?;
     Ok(Json(ListWarehousesResponse {
+        next_page_token: query.next_page_token(&listing),
         warehouses: listing.items.into_iter().map(WarehouseModel::from).collect(),
-        next_page_token: listing.next.as_deref().map(page_token),
     }))
 }
 

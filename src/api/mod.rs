@@ -1,6 +1,7 @@
 //! HTTP: every route in one list, in the specification's order.
 
 mod audit;
+mod authenticate;
 mod authorise;
 mod config;
 mod credentials;
@@ -12,6 +13,7 @@ mod functions;
 mod grants;
 mod health;
 mod idempotency;
+mod leftover;
 mod management;
 mod model;
 mod namespaces;
@@ -45,7 +47,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 use tower_http::request_id::{MakeRequestUuid, PropagateRequestIdLayer, RequestId, SetRequestIdLayer};
 use tower_http::trace::TraceLayer;
-use tracing::Span;
+use tracing::{Span, field};
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -70,6 +72,7 @@ fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(Document::openapi())
         .routes(routes!(config::get_config))
         .routes(routes!(oauth::get_token))
+        .routes(routes!(oauth::public_keys))
         .routes(routes!(namespaces::list_namespaces, namespaces::create_namespace))
         .routes(routes!(namespaces::load_namespace_metadata, namespaces::namespace_exists, namespaces::drop_namespace))
         .routes(routes!(namespaces::update_properties))
@@ -93,9 +96,11 @@ fn routes() -> OpenApiRouter<App> {
         .routes(routes!(management::list_warehouses, management::create_warehouse))
         .routes(routes!(management::load_warehouse, management::update_warehouse, management::delete_warehouse))
         .routes(routes!(dropped::list_dropped_tables))
+        .routes(routes!(dropped::end_dropped_table))
         .routes(routes!(dropped::undrop_table))
         .routes(routes!(tasks::list_tasks))
         .routes(routes!(tasks::load_task))
+        .routes(routes!(tasks::retry_task))
         .routes(routes!(reports::list_reports))
         .routes(routes!(warnings::list_warnings))
         .routes(routes!(upgrade::check_upgrade))
@@ -131,11 +136,14 @@ pub fn service(app: App) -> Service {
         .layer(TraceLayer::new_for_http().make_span_with(span).on_request(()).on_response(answered))
         .layer(PropagateRequestIdLayer::new(request_id))
         .layer(CatchPanicLayer::custom(panicked))
-        .layer(CompressionLayer::new().gzip(true));
-    let guard = middleware::from_fn_with_state(app.clone(), idempotency::guard);
+        .layer(CompressionLayer::new().gzip(true))
+        .layer(middleware::from_fn_with_state(app.clone(), leftover::drain));
+    let once = middleware::from_fn_with_state(app.clone(), idempotency::guard);
     let authorise = middleware::from_fn_with_state(app.clone(), authorise::guard);
-    // The last one stands in front: who may not ask is not told what was answered before, either.
-    let router = router.route_layer(guard).route_layer(authorise);
+    let who = middleware::from_fn_with_state(app.clone(), authenticate::guard);
+    // The last layer is the first to see a request: who is calling is known first, and who may not ask is not told what
+    // was answered before, either.
+    let router = router.route_layer(once).route_layer(authorise).route_layer(who);
     let router =
         router.fallback(no_route).method_not_allowed_fallback(method_not_allowed).layer(around).with_state(app);
     MapRequest::new(router, path::rewrite)
@@ -155,7 +163,8 @@ async fn method_not_allowed(request: Request) -> Error {
 fn span(request: &Request) -> Span {
     let path = request.extensions().get::<ClientPath>().map_or("", |path| path.0.as_str());
     let id = request.extensions().get::<RequestId>().and_then(|id| id.header_value().to_str().ok()).unwrap_or("");
-    tracing::info_span!("request", method = %request.method(), path, id)
+    let (principal, project) = (field::Empty, field::Empty);
+    tracing::info_span!("request", method = %request.method(), path, id, principal, project)
 }
 
 fn answered<B>(response: &axum::http::Response<B>, took: Duration, _: &Span) {

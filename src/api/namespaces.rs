@@ -1,7 +1,7 @@
 //! Namespaces.
 
 use super::error::{Error, IcebergErrorResponse};
-use super::extract::{Body, InWarehouse, NamespacePath, Query, page_token};
+use super::extract::{Body, InWarehouse, NamespacePath, Query};
 use super::model::{
     CreateNamespaceRequest, GetNamespaceResponse, ListNamespacesResponse, UpdateNamespacePropertiesRequest,
     UpdateNamespacePropertiesResponse,
@@ -44,10 +44,7 @@ pub(super) async fn list_namespaces(
         Some(some) => some,
         None => namespaces::list(&app.db, &warehouse.row.id, parent.as_ref(), &page).await?,
     };
-    Ok(Json(ListNamespacesResponse {
-        namespaces: listing.items,
-        next_page_token: listing.next.as_deref().map(page_token),
-    }))
+    Ok(Json(ListNamespacesResponse { next_page_token: query.next_page_token(&listing), namespaces: listing.items }))
 }
 
 /// Creates a namespace; its parent must exist.

@@ -2,7 +2,7 @@
 
 use super::authorise::still_reads;
 use super::error::{Error, IcebergErrorResponse};
-use super::extract::{Body, InWarehouse, NamespacePath, Query, TablePath, page_token, takes_gzip};
+use super::extract::{Body, InWarehouse, NamespacePath, Query, TablePath, takes_gzip};
 use super::model::{
     CommitTableRequest, CommitTableResponse, CreateTableRequest, ListTablesResponse, LoadTableResult,
     RegisterTableRequest, RenameTableRequest, TableIdentifier,
@@ -62,8 +62,8 @@ pub(super) async fn list(
     };
     let ident = |name| TableIdentifier { namespace: namespace.clone(), name };
     Ok(Json(ListTablesResponse {
+        next_page_token: query.next_page_token(&listing),
         identifiers: listing.items.into_iter().map(ident).collect(),
-        next_page_token: listing.next.as_deref().map(page_token),
     }))
 }
 

@@ -1,14 +1,17 @@
 //! Background work, under `/management/v1`.
 
 use super::error::{Error, IcebergErrorResponse};
-use super::extract::{Query, TaskPath, page_token};
+use super::authorise::{Named, Need, require};
+use super::extract::{Query, TaskPath};
 use super::visible::filled;
 use crate::app::App;
 use crate::auth::{Action, Caller, Object};
+use crate::commit;
 use crate::store::tasks::{self, Entry, State, Task};
 use crate::store::{self, Entity};
 use axum::Json;
 use axum::extract;
+use axum::http::StatusCode;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
@@ -120,8 +123,8 @@ pub(super) async fn list_tasks(
     let shown = |task: &Task| is_shown(&access, task);
     let listing = filled(&app.db, &query.bounded_page()?, read, |task| task.id.clone(), shown).await?;
     Ok(Json(ListTasksResponse {
+        next_page_token: query.next_page_token(&listing),
         tasks: listing.items.into_iter().map(TaskModel::from).collect(),
-        next_page_token: listing.next.as_deref().map(page_token),
     }))
 }
 
@@ -146,10 +149,43 @@ pub(super) async fn load_task(
     Ok(Json(LoadTaskResponse { task: task.into(), log }))
 }
 
+/// Has a task that failed tried again at once, as if it were new.
+#[utoipa::path(
+    post, path = "/management/v1/tasks/{task}/retry", operation_id = "retryTask", tag = "management",
+    params(("task" = String, Path)),
+    responses(
+        (status = 204),
+        (status = 400, description = "it did not fail", body = IcebergErrorResponse),
+        (status = 404, body = IcebergErrorResponse)
+    )
+)]
+pub(super) async fn retry_task(
+    extract::State(app): extract::State<App>,
+    TaskPath(id): TaskPath,
+    access: Caller,
+) -> Result<StatusCode, Error> {
+    let task = tasks::load(&app.db, &id).await?.filter(|task| is_shown(&access, task));
+    let task = task.ok_or(store::Error::NotFound(Entity::Task(id.clone())))?;
+    may_retry(&access, &task)?;
+    let at = app.clone();
+    app.finish(async move {
+        commit::retry_task(&at, &id).await?;
+        Ok(StatusCode::NO_CONTENT)
+    })
+    .await
+}
+
 /// A task is shown to those who may read all that it may be about: its warehouse, or the server.
 fn is_shown(access: &Caller, task: &Task) -> bool {
     let about = task.warehouse_id.clone().map_or(Object::Server, Object::Warehouse);
     access.may(&Action::Read, &about)
+}
+
+/// Work is tried again by those who administer what it is about.
+fn may_retry(access: &Caller, task: &Task) -> Result<(), Error> {
+    let about = task.warehouse_id.clone().map_or(Object::Server, Object::Warehouse);
+    let named = Named::Entity(Entity::Task(task.id.clone()));
+    require(access, Need { action: Action::Administer, object: about, named })
 }
 
 fn wrong_state(found: &str) -> Error {

@@ -2,7 +2,7 @@
 
 use super::authorise::reads;
 use super::error::{Error, IcebergErrorResponse};
-use super::extract::{ManagedWarehouse, Query, page_token};
+use super::extract::{ManagedWarehouse, Query};
 use super::model::TableIdentifier;
 use super::visible::filled;
 use crate::app::App;
@@ -80,7 +80,7 @@ pub(super) async fn list_warnings(
     let shown = |warning: &Warning| reads(&access, id, &warning.table);
     let listing = filled(&app.db, &query.page()?, read, |warning| warning.id.clone(), shown).await?;
     Ok(Json(ListWarningsResponse {
+        next_page_token: query.next_page_token(&listing),
         warnings: listing.items.into_iter().map(WarningModel::from).collect(),
-        next_page_token: listing.next.as_deref().map(page_token),
     }))
 }

@@ -113,7 +113,7 @@ pub async fn queue_purge(app: &App, tx: &mut Tx, row: &TableRow, allowed: Vec<St
     tasks::queue(tx, &new).await
 }
 
-fn allowed(warehouse: &Warehouse) -> Vec<String> {
+pub(super) fn allowed(warehouse: &Warehouse) -> Vec<String> {
     warehouse.allowed.iter().map(ToString::to_string).collect()
 }
 

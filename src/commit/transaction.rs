@@ -12,16 +12,15 @@ use crate::commit::check::check_version;
 use crate::commit::location::{check_changed, check_files, check_metadata, choose};
 use crate::commit::once::nothing;
 use crate::commit::swap::{Attempt, New, Prepared, Write, until_won};
-use crate::commit::verdict::{Subject, timed};
+use crate::commit::validated::Validated;
+use crate::commit::verdict::Subject;
 use crate::commit::{Error, Once, Owned, Stored, load, name_taken};
-use crate::spec::{self, AddedSnapshot, Applied, Base, CommitTableRequest, TableIdent, TableMetadata, TableUpdate};
+use crate::spec::{self, Base, CommitTableRequest, TableIdent, TableMetadata, TableUpdate};
 use crate::store::idempotency::Answer;
 use crate::store::locations::Claim;
 use crate::store::tables::{self, Kind, TableRow};
-use crate::store::warnings::Warning;
 use crate::store::{self, Entity};
-use crate::validate::{self, Change};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// A commit to one table.
@@ -117,7 +116,7 @@ impl Attempt<TableMetadata> for Commit<'_> {
         for (id, change) in self.tables.iter().zip(self.changes) {
             self.app.note_engine(id, &change.agent, Use::Write);
         }
-        self.app.note_warnings(std::mem::take(&mut self.validated.warnings));
+        self.app.note_warnings(self.validated.take_warnings());
     }
 
     fn idents(&self) -> Vec<&TableIdent> {
@@ -234,60 +233,4 @@ async fn disposable(
     }
     let owned = Owned::of(app, &row.id, metadata, &warehouse.allowed).await?;
     Ok(owned.split(app, left_the_log).await?.0)
-}
-
-/// What was validated already in this request: a verdict on immutable files stays true when the swap is tried again.
-#[derive(Default)]
-struct Validated {
-    /// For each snapshot that passed, the end of the row ids that its manifest list assigns.
-    row_id_ends: HashMap<i64, Option<i64>>,
-    /// The table's partition specs that the verdict is about: what a manifest means depends on their numbers.
-    specs: Vec<String>,
-    /// What is to be remembered once the change is made.
-    warnings: Vec<Warning>,
-}
-
-impl Validated {
-    /// Between two tries another commit may have taken the number that a partition spec had at the first.
-    fn forget_if_specs_changed(&mut self, metadata: &TableMetadata) {
-        let specs: Vec<String> = metadata.partition_specs.iter().map(|spec| spec.to_json().to_string()).collect();
-        if self.specs != specs {
-            self.row_id_ends.clear();
-            self.specs = specs;
-        }
-    }
-
-    async fn check(
-        &mut self,
-        subject: Subject<'_>,
-        base: Option<&TableMetadata>,
-        applied: &mut Applied,
-    ) -> Result<(), Error> {
-        self.forget_if_specs_changed(&applied.metadata);
-        let Applied { metadata, added_snapshots: added, renumbered_specs, .. } = applied;
-        let new: Vec<AddedSnapshot> =
-            added.iter().filter(|snapshot| !self.row_id_ends.contains_key(&snapshot.snapshot_id)).copied().collect();
-        let Subject { app, warehouse, .. } = subject;
-        let reader = subject.reader();
-        let change = Change { base, new: metadata, added: &new, renumbered_specs };
-        let verdict = validate::snapshots(&reader, &app.manifests, &warehouse.levels, &change);
-        let verdict = timed(subject.action, verdict).await;
-        let report = verdict.map_err(|unavailable| Error::StorageUnavailable {
-            location: unavailable.location.clone(),
-            source: Box::new(unavailable),
-        })?;
-        let end = report.row_id_end;
-        for warning in subject.judge(report)? {
-            // What the commit changes in the metadata is judged at every try.
-            let is_known = |known: &Warning| (&known.rule, &known.message) == (&warning.rule, &warning.message);
-            if !self.warnings.iter().any(is_known) {
-                self.warnings.push(warning);
-            }
-        }
-        self.row_id_ends.extend(new.iter().map(|snapshot| (snapshot.snapshot_id, end)));
-        for end in added.iter().filter_map(|snapshot| self.row_id_ends.get(&snapshot.snapshot_id).copied().flatten()) {
-            metadata.raise_next_row_id(end);
-        }
-        Ok(())
-    }
 }

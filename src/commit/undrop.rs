@@ -1,12 +1,13 @@
-//! Bringing back a table that was dropped and is kept aside.
+//! Tables that were dropped and are kept aside: bringing one back, and ending its time.
 
 use crate::app::{App, Warehouse};
+use crate::commit::drop::{allowed, queue_purge};
 use crate::commit::{Error, name_taken};
 use crate::spec::TableIdent;
 use crate::store::dropped;
 use crate::store::tables::{self, Kind, TableRow};
 use crate::store::tasks;
-use crate::store::{self, Entity};
+use crate::store::{self, Entity, locations};
 
 /// Which of the dropped tables is meant.
 #[derive(Debug, Clone)]
@@ -45,4 +46,24 @@ pub async fn undrop(
     tasks::cancel(&mut tx, &taken.terms.task_id, now_ms).await?;
     tx.commit().await?;
     Ok(TableRow { ident, version: taken.row.version + 1, updated_ms: now_ms, ..taken.row })
+}
+
+/// Ends the time of a table that is kept aside: it cannot be brought back any more. Its files are deleted if that was
+/// asked for when it was dropped, or is now.
+///
+/// # Errors
+/// [`store::Error::NotFound`] if there is no such table (any more).
+pub async fn end_dropped(app: &App, warehouse: &Warehouse, id: &str, purge: bool) -> Result<(), Error> {
+    let now_ms = app.clock.now_ms();
+    let mut tx = app.db.begin().await?;
+    let taken = dropped::take(&mut tx, &warehouse.row.id, id).await?;
+    let taken = taken.ok_or_else(|| store::Error::NotFound(Entity::Table(id.to_owned())))?;
+    locations::leave(&mut tx, &taken.row.id, now_ms).await?;
+    tasks::cancel(&mut tx, &taken.terms.task_id, now_ms).await?;
+    if purge || taken.terms.purge {
+        queue_purge(app, &mut tx, &taken.row, allowed(warehouse)).await?;
+    }
+    tx.commit().await?;
+    app.work.notify_one();
+    Ok(())
 }

@@ -1,7 +1,7 @@
 //! One 32-bit Roaring bitmap in the portable format, walked header by header before it is decoded.
 //!
 //! `roaring`'s checked reader verifies what is inside the containers (order of arrays, population of bitsets, order
-//! of runs) but reads the offset header and the declared cardinality of run containers without looking at them, and
+//! of runs), which would cost as much once more here, but reads the offset header and the declared cardinality of run containers without looking at them, and
 //! its errors have no place. So the headers are checked here, which also finds the bitmap's exact end, and a
 //! container that `roaring` refuses is looked for by [`locate`].
 
@@ -141,6 +141,8 @@ impl Container {
         Ok(at + bytes)
     }
 
+    /// Where a run container ends, if its runs have as many values as its description says. Their order is `roaring`'s
+    /// to check; where it finds a fault, [`check_runs`] says which.
     fn run_end(&self, blob: &[u8], at: usize, end: usize) -> Result<usize, ParseError> {
         let runs = u16_at(blob, at, end, "a run count")? as usize;
         if runs == 0 {
@@ -148,25 +150,30 @@ impl Container {
         }
         let after = at + 2 + 4 * runs;
         check_room(after, end, at, "a run container")?;
-        let pairs = blob.get(at + 2..after).unwrap_or_default().chunks_exact(4);
-        let (mut sum, mut next_start) = (0_u32, 0_u32);
-        for (index, pair) in pairs.enumerate() {
-            let &[s0, s1, l0, l1] = pair else { continue };
-            let (first, more) = (u32::from(u16::from_le_bytes([s0, s1])), u32::from(u16::from_le_bytes([l0, l1])));
-            let last = first + more;
-            if (index > 0 && first < next_start) || last > 0xffff {
-                let expected = format!("a run that starts at {next_start} or later and ends at 65535 or before");
-                return Err(ParseError::new("bitmap-run", at + 2 + 4 * index, expected, format!("{first}..={last}")));
-            }
-            sum += more + 1;
-            next_start = last + 2; // a run that touches the one before would be part of it
-        }
+        let pairs = blob.get(at + 2..after).unwrap_or_default().as_chunks::<4>().0;
+        let sum: u32 = pairs.iter().map(|[_, _, low, high]| u32::from(u16::from_le_bytes([*low, *high])) + 1).sum();
         if sum != self.cardinality {
+            check_runs(pairs, at)?;
             let expected = format!("{} values, as the container's description says", self.cardinality);
             return Err(ParseError::new("bitmap-run", at, expected, format!("runs of {sum}")));
         }
         Ok(after)
     }
+}
+
+/// Runs ascend, do not touch each other, and end with the container.
+fn check_runs(pairs: &[[u8; 4]], at: usize) -> Result<(), ParseError> {
+    let mut next_start = 0_u32;
+    for (index, [s0, s1, l0, l1]) in pairs.iter().enumerate() {
+        let (first, more) = (u32::from(u16::from_le_bytes([*s0, *s1])), u32::from(u16::from_le_bytes([*l0, *l1])));
+        let last = first + more;
+        if (index > 0 && first < next_start) || last > 0xffff {
+            let expected = format!("a run that starts at {next_start} or later and ends at 65535 or before");
+            return Err(ParseError::new("bitmap-run", at + 2 + 4 * index, expected, format!("{first}..={last}")));
+        }
+        next_start = last + 2; // a run that touches the one before would be part of it
+    }
+    Ok(())
 }
 
 /// Finds the container that `roaring` refused, for the place and the name of the fault.
@@ -176,7 +183,12 @@ fn locate(headers: &Headers<'_>, end: usize, fault: &str) -> ParseError {
         let Ok(container) = headers.container(index, end) else { break };
         let Ok(after) = container.end(headers.blob, at, end) else { break };
         let content = headers.blob.get(at..after).unwrap_or_default();
-        if !container.runs && container.cardinality <= MOST_ARRAY_VALUES {
+        if container.runs {
+            let pairs = content.get(2..).unwrap_or_default().as_chunks::<4>().0;
+            if let Err(fault) = check_runs(pairs, at) {
+                return fault;
+            }
+        } else if container.cardinality <= MOST_ARRAY_VALUES {
             let values = content.as_chunks::<2>().0;
             let pairs = values.iter().zip(values.iter().skip(1));
             for (place, (before, next)) in pairs.enumerate() {
@@ -186,7 +198,7 @@ fn locate(headers: &Headers<'_>, end: usize, fault: &str) -> ParseError {
                     return ParseError::new("bitmap-array-order", at + 2 * (place + 1), expected, found);
                 }
             }
-        } else if !container.runs {
+        } else {
             let population: u32 = content.iter().map(|byte| byte.count_ones()).sum();
             if population != container.cardinality {
                 let expected = format!("a bitset of {} values, as its description says", container.cardinality);

@@ -83,6 +83,18 @@ impl Counts {
 }
 
 impl Bounds {
+    /// Bounds of these fields.
+    #[cfg(test)]
+    pub(crate) fn of(pairs: &[(i32, &[u8])]) -> Self {
+        let (mut ids, mut ends, mut bytes) = (Vec::new(), Vec::new(), Vec::new());
+        for (id, value) in pairs {
+            ids.push(*id);
+            bytes.extend_from_slice(value);
+            ends.push(u32::try_from(bytes.len()).unwrap());
+        }
+        Self { ids: ids.into(), ends: ends.into(), bytes: bytes.into() }
+    }
+
     /// The value of a field.
     pub fn get(&self, field_id: i32) -> Option<&[u8]> {
         self.at(self.ids.iter().position(|id| *id == field_id)?)

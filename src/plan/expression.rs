@@ -256,7 +256,8 @@ impl Parser {
             (Json::String(name), [argument]) => {
                 self.transformed(name, argument, &format!("{place}.arguments[0]"), false)
             }
-            (Json::String(_) | Json::Array(_) | Json::Object(_), _) => Ok(Operand::Other),
+            (Json::String(_) | Json::Object(_), _) => Ok(Operand::Other),
+            (Json::Array(levels), _) if levels.iter().all(Json::is_string) => Ok(Operand::Other),
             (other, _) => Err(wrong(&format!("{place}.function"), "the name of a function", other)),
         }
     }

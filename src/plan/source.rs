@@ -42,7 +42,8 @@ impl<R: ReadBytes> Source<'_, R> {
             return Ok(list);
         }
         let bytes = self.reader.read(location, None).await?;
-        let list = Arc::new(ManifestList::parse(&bytes, Limits::default()).map_err(unreadable(location))?);
+        let list = self.reader.parse(bytes, |bytes| ManifestList::parse(bytes, Limits::default())).await;
+        let list = Arc::new(list.map_err(unreadable(location))?);
         self.cache.keep_list(location, &list).await;
         Ok(list)
     }
@@ -57,8 +58,8 @@ impl<R: ReadBytes> Source<'_, R> {
             return Ok(files);
         }
         let bytes = self.reader.read(location, None).await?;
-        let manifest = Manifest::parse_with_details(&bytes, Limits::default());
-        let files = Arc::new(Files::of(manifest.map_err(unreadable(location))?));
+        let parse = |bytes: &[u8]| Manifest::parse_with_details(bytes, Limits::default()).map(Files::of);
+        let files = Arc::new(self.reader.parse(bytes, parse).await.map_err(unreadable(location))?);
         self.cache.keep_files(location, &files).await;
         Ok(files)
     }

@@ -10,6 +10,9 @@ use bytes::Bytes;
 use super::{Error, Location, Source, Storage};
 use crate::validate::{ReadBytes, ReadError};
 
+/// A manifest of this size has some 500 entries.
+const LARGE_BYTES: usize = 64 << 10;
+
 /// Tells whether a place is another table's, by asking whoever knows.
 #[async_trait]
 pub trait Neighbours: fmt::Debug + Send + Sync {
@@ -78,6 +81,17 @@ impl ReadBytes for Scoped {
             None => self.storage.read(location).await,
         };
         read.map_err(read_error)
+    }
+
+    /// A large object on a thread beside those that serve requests: they would wait for milliseconds.
+    async fn parse<T: Send + 'static>(&self, bytes: Bytes, parse: impl FnOnce(&[u8]) -> T + Send + 'static) -> T {
+        if bytes.len() < LARGE_BYTES {
+            return parse(&bytes);
+        }
+        match tokio::task::spawn_blocking(move || parse(&bytes)).await {
+            Ok(parsed) => parsed,
+            Err(failed) => std::panic::resume_unwind(failed.into_panic()),
+        }
     }
 }
 

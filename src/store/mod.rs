@@ -9,7 +9,7 @@
 //! use guillemot::store::tables;
 //!
 //! let mut tx = db.begin().await?;
-//! tables::swap(&mut tx, &[swap]).await?;
+//! tables::swap(&mut tx, &[swap], &[]).await?;
 //! tx.commit().await?;
 //! # Ok(())
 //! # }
@@ -23,10 +23,12 @@ pub mod dropped;
 pub mod engines;
 pub mod grants;
 pub mod idempotency;
+pub mod identities;
 pub mod locations;
 pub mod loose_files;
 pub mod namespaces;
 pub mod reports;
+pub mod signing_keys;
 pub mod tables;
 pub mod tasks;
 pub mod warehouses;

@@ -8,7 +8,7 @@ mod read;
 mod work;
 
 pub use read::{entries, list, load};
-pub use work::{Ending, Outcome, claim, due, extend, finish, forget_finished};
+pub use work::{Ending, Outcome, claim, due, extend, finish, forget_finished, retry};
 
 use sqlx::query;
 

@@ -108,7 +108,9 @@ impl Purge<'_> {
             return self.manifests(snapshot.embedded_manifests(), collects).await;
         };
         let parsed = match self.read(list).await? {
-            Found::Bytes(bytes) => ManifestList::parse(&bytes, Limits::default()),
+            Found::Bytes(bytes) => {
+                self.reader.parse(bytes, |bytes| ManifestList::parse(bytes, Limits::default())).await
+            }
             Found::Gone => return Ok(true),
             Found::Unreadable => return Ok(false),
         };
@@ -130,7 +132,9 @@ impl Purge<'_> {
     async fn manifest(&self, path: String, collects: bool) -> Result<Complete, Failure> {
         if collects {
             let files = match self.read(&path).await? {
-                Found::Bytes(bytes) => manifest::live_files(&bytes, Limits::default()),
+                Found::Bytes(bytes) => {
+                    self.reader.parse(bytes, |bytes| manifest::live_files(bytes, Limits::default())).await
+                }
                 Found::Gone => return Ok(true),
                 Found::Unreadable => return Ok(false),
             };

@@ -5,7 +5,7 @@ use super::finding::{Finding, Findings};
 use super::level::Level;
 use super::levels::Levels;
 use super::report::{Collected, Report};
-use super::rules::{Check, all};
+use super::rules::{ANSWERED_WITH_CONFLICT, Check, all};
 
 /// Applies every rule about a snapshot that is not off.
 pub(super) fn check(gathered: Gathered<'_>, levels: &Levels, report: &mut Report) {
@@ -22,7 +22,7 @@ pub(super) fn check(gathered: Gathered<'_>, levels: &Levels, report: &mut Report
         for failure in failures.extract_if(.., |failure| failure.rule == rule.id) {
             findings.add(|| failure.finding);
         }
-        report.stale |= matches!(rule.check, Check::Stale(_)) && level == Level::Deny && !findings.is_empty();
+        report.stale |= ANSWERED_WITH_CONFLICT.contains(&rule.id) && level == Level::Deny && !findings.is_empty();
         collected.add(rule, level, findings);
     }
     collected.report(report);

@@ -11,6 +11,7 @@
 
 pub mod at_rest;
 mod cache;
+mod checks;
 mod facts;
 mod finding;
 mod gather;
@@ -33,9 +34,10 @@ pub use read::{ReadBytes, ReadError, Unavailable};
 pub use report::{Report, Violation};
 pub use rules::{Reads, Rule};
 
-use facts::{Facts, Origin, Request};
+use facts::{Facts, Request};
 use gather::{Context, Source};
 
+use crate::manifest::ManifestContent;
 use crate::spec::{AddedSnapshot, TableMetadata};
 
 /// Every rule, from the manifest list down to the bits of a deletion vector.
@@ -102,14 +104,15 @@ pub async fn snapshots<R: ReadBytes>(
     Ok(report)
 }
 
-/// The end of the row ids that a manifest list assigns: by the counts that Iceberg's writers reserve ids by, or by the
-/// rows themselves where those are more. Where the parent's list is not known, every manifest counts.
+/// The end of the row ids that a manifest list gives out, now or before: by the counts that Iceberg's writers reserve ids
+/// by, or by the rows themselves where those are more. Manifests that are carried count too: another catalog may have
+/// left the table with a `next-row-id` below their ids.
 fn row_id_end(facts: &Facts<'_>) -> Option<i64> {
+    if facts.format_version < 3 {
+        return None;
+    }
     let exact = facts.row_ranges.iter().map(|range| range.start.saturating_add(range.rows));
-    let assigned = facts
-        .rows()
-        .filter(|(file, origin)| gather::is_assigned_now(facts, file, *origin) || *origin == Origin::NotSearched);
-    let reserved = assigned.filter_map(|(file, _)| file.first_row_id?.checked_add(file.live_rows()?));
-    let reserved: Vec<i64> = if facts.format_version < 3 { Vec::new() } else { reserved.collect() };
+    let data = facts.list.manifests.iter().filter(|file| file.content == ManifestContent::Data);
+    let reserved = data.filter_map(|file| file.first_row_id?.checked_add(file.live_rows()?));
     exact.chain(reserved).max()
 }

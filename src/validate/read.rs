@@ -21,6 +21,15 @@ pub trait ReadBytes: Send + Sync {
 
     /// The bytes of an object, all or those of `range`.
     fn read(&self, location: &str, range: Option<Range<u64>>) -> impl Future<Output = Result<Bytes, ReadError>> + Send;
+
+    /// Parses an object: here and now, unless the reader knows a thread that nobody waits for.
+    fn parse<T: Send + 'static>(
+        &self,
+        bytes: Bytes,
+        parse: impl FnOnce(&[u8]) -> T + Send + 'static,
+    ) -> impl Future<Output = T> + Send {
+        async move { parse(&bytes) }
+    }
 }
 
 /// Why an object cannot be read.

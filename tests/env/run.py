@@ -4,7 +4,8 @@
     python3 tests/env/run.py [--spark] [--no-services] COMMAND ARGUMENT...
 
 The command finds TEST_POSTGRES_URL and TEST_GCS_URL in its environment, and the fetched Python tools
-(pytest, ruff, PyIceberg, DuckDB) first on its PATH. With --spark also TEST_SPARK_PYTHON and TEST_SPARK_JARS.
+(pytest, ruff, PyIceberg, DuckDB) first on its PATH. With --spark also TEST_SPARK_PYTHON, TEST_SPARK_JARS and
+TEST_SAIL_PYTHON.
 """
 
 import argparse
@@ -30,6 +31,7 @@ def main():
     if options.spark:
         spark = cache.spark()
         variables |= {"TEST_SPARK_PYTHON": str(spark.python), "TEST_SPARK_JARS": str(spark.jars)}
+        variables["TEST_SAIL_PYTHON"] = str(cache.sail())
     with contextlib.ExitStack() as running:
         if not options.no_services:
             scratch = process.scratch()
@@ -41,7 +43,7 @@ def main():
 
 def _options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--spark", action="store_true", help="fetch Spark and the Iceberg jars too")
+    parser.add_argument("--spark", action="store_true", help="fetch Spark, the Iceberg jars and Sail too")
     parser.add_argument("--no-services", action="store_true", help="start neither Postgres nor the GCS emulator")
     parser.add_argument("command", nargs=argparse.REMAINDER)
     options = parser.parse_args()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the steps of a make target one after another; prints each with its time and sums up in the last line.
 
-    python3 tests/env/steps.py lint|test|engines|compat
+    python3 tests/env/steps.py lint|test|engines|compat|schemathesis
 
 A step of `lint` says nothing about the next one: all run. Elsewhere the first step that fails ends the run, since what
 follows would be judged on a broken base.
@@ -13,6 +13,7 @@ import time
 
 BUILD = "cargo build --locked"
 COMPAT = "python tests/compat-java/run.py"
+SCHEMATHESIS = "python tests/schemathesis/run.py"
 STEPS = {
     "lint": {
         "rustfmt": "cargo fmt --check",
@@ -29,6 +30,8 @@ STEPS = {
         "build": BUILD,
         "cargo test": "cargo test --locked --no-fail-fast",
         "verdicts": "python tests/verdicts/verdicts.py --failures",
+        "traces": "python -m pytest -q -s tests/traces",
+        "schemathesis": f"{SCHEMATHESIS} --seconds 120",
         "race": "python -m pytest -q -s tests/race",
         "compose": "python -m pytest -q tests/compose",
         "engines": "python -m pytest -q tests/engines",
@@ -38,9 +41,15 @@ STEPS = {
         "build": BUILD,
         "compat": COMPAT,
     },
+    "schemathesis": {
+        "build": BUILD,
+        "on SQLite": f"{SCHEMATHESIS} --seconds 450",
+        "on Postgres": f"{SCHEMATHESIS} --seconds 450 --postgres",
+    },
     "engines": {
         "build": BUILD,
         "engines": "python -m pytest -v --durations=0 tests/engines",
+        "matrix": "python tests/engines/matrix run",
     },
 }
 

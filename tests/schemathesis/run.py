@@ -59,9 +59,7 @@ def main():
         argv += ["--checks", CHECKS, "--seed", str(seed), "--max-time", str(options.seconds), "--warnings", "off"]
         argv += ["--generation-database", "none", "--suppress-health-check", "all", "--continue-on-failure", *more]
         variables = os.environ | {"SCHEMATHESIS_HOOKS": "hooks", "PYTHONPATH": str(HERE)}
-        code = subprocess.run(
-            [str(a) for a in argv], cwd=scratch, env=variables, stdin=subprocess.DEVNULL
-        ).returncode
+        code = subprocess.run([str(a) for a in argv], cwd=scratch, env=variables, stdin=subprocess.DEVNULL).returncode
         code = code or _judge(server)
     print(f"schemathesis: {'passed' if code == 0 else 'FAILED'}, seed {seed}")
     return code

@@ -10,7 +10,7 @@
 mod needs;
 mod operations;
 
-pub(super) use needs::Need;
+pub(super) use needs::{Named, Need};
 
 use super::audit;
 use super::error::Error;
@@ -23,21 +23,11 @@ use crate::store::warehouses;
 use axum::body;
 use axum::extract::{FromRequestParts, MatchedPath, Request, State};
 use axum::http::request::Parts;
-use axum::http::{Extensions, Method};
+use axum::http::Method;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use operations::Rule;
 use std::sync::Arc;
-
-/// Who is calling. Authentication has put the principal into the request's extensions; nobody in particular is calling
-/// only where the server runs without it.
-pub(super) fn principal(app: &App, extensions: &Extensions) -> Result<Arc<Principal>, Error> {
-    match extensions.get::<Principal>() {
-        Some(known) => Ok(Arc::new(known.clone())),
-        None if !app.config.authentication => Ok(Arc::new(Principal::anonymous())),
-        None => Err(Error::NotAuthenticated),
-    }
-}
 
 impl FromRequestParts<App> for Caller {
     type Rejection = Error;
@@ -46,6 +36,11 @@ impl FromRequestParts<App> for Caller {
         // Every route that has a caller is behind the guard.
         parts.extensions.get::<Self>().cloned().ok_or(Error::NotAuthenticated)
     }
+}
+
+/// Whether an operation asks nobody who they are.
+pub(super) fn is_open(method: &Method, route: &str) -> bool {
+    operations::find(method, route).is_some_and(|(_, _, rule)| *rule == Rule::Open)
 }
 
 /// What was decided about a request, for the audit log.
@@ -75,7 +70,8 @@ pub(super) async fn guard(State(app): State<App>, mut request: Request, next: Ne
     if *rule == Rule::Open {
         return Ok(next.run(request).await);
     }
-    let principal = principal(&app, request.extensions());
+    // Authentication stands in front.
+    let principal = request.extensions().get::<Principal>().cloned().map(Arc::new).ok_or(Error::NotAuthenticated);
     if let Ok(principal) = &principal
         && principal.unrestricted
     {

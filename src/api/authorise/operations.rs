@@ -72,6 +72,7 @@ const WAREHOUSE: &str = "/management/v1/warehouses/{warehouse}";
 pub(super) const OPERATIONS: &[Operation] = &[
     (Method::GET, "/iceberg/v1/config", Rule::Config),
     (Method::POST, "/iceberg/v1/oauth/tokens", Rule::Open),
+    (Method::GET, "/.well-known/jwks.json", Rule::Open),
     (Method::GET, NAMESPACES, Rule::ListNamespaces),
     (Method::POST, NAMESPACES, Rule::CreateNamespace),
     // Its properties are shown only to those who may read it.
@@ -115,8 +116,10 @@ pub(super) const OPERATIONS: &[Operation] = &[
     (Method::DELETE, WAREHOUSE, Rule::Managed(Action::Administer)),
     (Method::GET, "/management/v1/warehouses/{warehouse}/dropped", Rule::Managed(Action::See)),
     (Method::POST, "/management/v1/warehouses/{warehouse}/undrop", Rule::Inside),
+    (Method::DELETE, "/management/v1/warehouses/{warehouse}/dropped/{id}", Rule::Inside),
     (Method::GET, "/management/v1/tasks", Rule::Inside),
     (Method::GET, "/management/v1/tasks/{task}", Rule::Inside),
+    (Method::POST, "/management/v1/tasks/{task}/retry", Rule::Inside),
     (
         Method::GET,
         "/management/v1/warehouses/{warehouse}/namespaces/{namespace}/tables/{table}/metrics",
@@ -172,7 +175,7 @@ mod tests {
     #[test]
     fn what_is_open_to_everybody_may_only_become_less() {
         let open = OPERATIONS.iter().filter(|(_, _, rule)| *rule == Rule::Open).map(|(_, path, _)| *path);
-        assert_eq!(open.collect::<Vec<_>>(), ["/iceberg/v1/oauth/tokens", "/health", "/ready"]);
+        assert_eq!(open.collect::<Vec<_>>(), ["/iceberg/v1/oauth/tokens", "/.well-known/jwks.json", "/health", "/ready"]);
     }
 
     #[test]

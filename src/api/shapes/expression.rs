@@ -204,9 +204,19 @@ pub(in crate::api) enum ApplyTag {
 #[derive(ToSchema, Serialize)]
 pub(in crate::api) struct Apply {
     r#type: ApplyTag,
-    function: String,
-    #[schema(no_recursion)]
-    arguments: Vec<Operand>,
+    function: FunctionName,
+    /// Operands, as the function takes them.
+    arguments: Vec<serde_json::Value>,
+}
+
+/// A function's name, or its identifier in a catalog.
+#[derive(ToSchema, Serialize)]
+#[serde(untagged)]
+pub(in crate::api) enum FunctionName {
+    Plain(String),
+    Levels(Vec<String>),
+    #[schema(value_type = Object)]
+    Identifier(serde_json::Value),
 }
 
 /// A column's name, or a transform of a column.
@@ -214,7 +224,15 @@ pub(in crate::api) struct Apply {
 #[serde(untagged)]
 pub(in crate::api) enum Term {
     Name(String),
+    Reference(ReferenceInOldGrammar),
     Transform(TransformTerm),
+}
+
+/// A column in the older grammar.
+#[derive(ToSchema, Serialize)]
+pub(in crate::api) struct ReferenceInOldGrammar {
+    r#type: ReferenceTag,
+    term: String,
 }
 
 #[derive(ToSchema, Serialize)]
@@ -228,5 +246,6 @@ pub(in crate::api) enum TransformTag {
 pub(in crate::api) struct TransformTerm {
     r#type: TransformTag,
     transform: String,
-    term: String,
+    #[schema(no_recursion)]
+    term: Box<Term>,
 }

@@ -26,7 +26,6 @@ pub(in crate::api) struct StructField {
     id: i32,
     name: String,
     required: bool,
-    #[schema(no_recursion)]
     r#type: Type,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]

@@ -59,21 +59,40 @@ pub(in crate::api) struct ViewHistoryEntry {
 
 /// What must hold of a view, or else nothing is changed.
 #[derive(ToSchema, Serialize)]
-#[serde(tag = "type", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
+#[serde(tag = "type", rename_all = "kebab-case")]
 pub(in crate::api) enum ViewRequirement {
     AssertViewUuid { uuid: String },
 }
 
 /// A change of a view. The number -1 means the schema or version that this request added last.
 #[derive(ToSchema, Serialize)]
-#[serde(tag = "action", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
+#[serde(tag = "action", rename_all = "kebab-case")]
 pub(in crate::api) enum ViewUpdate {
-    AssignUuid { uuid: String },
-    UpgradeFormatVersion { format_version: i32 },
-    AddSchema { schema: Schema },
-    SetLocation { location: String },
-    SetProperties { updates: BTreeMap<String, String> },
-    RemoveProperties { removals: Vec<String> },
-    AddViewVersion { view_version: ViewVersion },
-    SetCurrentViewVersion { view_version_id: i32 },
+    AssignUuid {
+        uuid: String,
+    },
+    #[serde(rename_all = "kebab-case")]
+    UpgradeFormatVersion {
+        format_version: i32,
+    },
+    AddSchema {
+        schema: Schema,
+    },
+    SetLocation {
+        location: String,
+    },
+    SetProperties {
+        updates: BTreeMap<String, String>,
+    },
+    RemoveProperties {
+        removals: Vec<String>,
+    },
+    #[serde(rename_all = "kebab-case")]
+    AddViewVersion {
+        view_version: ViewVersion,
+    },
+    #[serde(rename_all = "kebab-case")]
+    SetCurrentViewVersion {
+        view_version_id: i32,
+    },
 }

@@ -42,11 +42,15 @@ impl Source {
         }
     }
 
-    /// Java reads no field without `source-id`, so none is added that has none.
+    /// Java reads no field without `source-id`, so none is added that has none; and Java would take the first of
+    /// several columns for the only one.
     pub(in crate::spec) fn check_single(&self) -> Result<()> {
-        match self.id {
-            Some(_) => Ok(()),
-            None => Err(Error::invalid("Cannot parse missing int: source-id")),
+        match (self.id, self.ids.as_deref()) {
+            (None, _) => Err(Error::invalid("Cannot parse missing int: source-id")),
+            (Some(id), Some(ids)) if ids != [id] => {
+                Err(Error::invalid(format!("Cannot add a field of several source columns: source-ids {ids:?}")))
+            }
+            _ => Ok(()),
         }
     }
 

@@ -98,6 +98,19 @@ pub async fn finish(tx: &mut Tx, id: &str, lease: &str, ending: &Ending<'_>) -> 
     Ok(true)
 }
 
+/// Has a task tried at once that was given up, or that waits for its next try after it failed. False if there is
+/// nothing to try again.
+pub async fn retry(tx: &mut Tx, id: &str, now_ms: i64) -> Result<bool> {
+    const SQL: &str = "
+        UPDATE tasks SET state = 'queued', due_ms = $2, attempts = 0, updated_ms = $2
+        WHERE id = $1 AND (state = 'failed' OR state = 'queued' AND error IS NOT NULL)";
+    if tx.execute(query(SQL).bind(id).bind(now_ms)).await? == 0 {
+        return Ok(false);
+    }
+    write_entry(tx, id, "somebody asked to try again", now_ms).await?;
+    Ok(true)
+}
+
 async fn write_entry(tx: &mut Tx, id: &str, message: &str, now_ms: i64) -> Result<()> {
     const ADD: &str = "
         INSERT INTO task_log (task_id, entry, at_ms, message)

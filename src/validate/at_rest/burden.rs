@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::spec::TableMetadata;
 use crate::validate::finding::NotChecked;
+use crate::validate::report::Violation;
 
 use super::{Counts, TableReport};
 
@@ -22,6 +23,8 @@ pub struct Burden {
     pub complete: bool,
     /// What was not looked at, and why.
     pub not_checked: Vec<NotChecked>,
+    /// Broken rules of level deny: the numbers are of a table that is not in order.
+    pub refused: Vec<Violation>,
     /// What is live.
     pub counts: Counts,
     /// The share of the rows that vectors delete.
@@ -58,6 +61,7 @@ impl Burden {
             snapshot_id: None,
             complete: true,
             not_checked: Vec::new(),
+            refused: Vec::new(),
             counts,
             ratio: ratio(counts.deleted_positions, counts.records),
             files: Vec::new(),
@@ -68,6 +72,7 @@ impl Burden {
             if !snapshot.complete {
                 burden.not_checked = snapshot.report.not_checked;
             }
+            burden.refused = snapshot.report.refused;
             burden.files = snapshot.most_deleted;
             burden.files.truncate(most);
         }

@@ -39,11 +39,11 @@ pub(in crate::validate) async fn change<'a, R: ReadBytes>(
 
 /// The fields of schemas that are new or become current, with what the table knew by their ids.
 fn fields<'a>(base: &'a TableMetadata, new: &'a TableMetadata) -> Vec<FieldChange<'a>> {
-    let is_new = |schema: &&Schema| {
+    let is_changed = |schema: &&Schema| {
         let becomes_current = new.current_schema_id != base.current_schema_id;
         base.schema(schema.schema_id).is_none() || becomes_current && schema.schema_id == new.current_schema_id
     };
-    let schemas: Vec<&Schema> = new.schemas.iter().filter(is_new).collect();
+    let schemas: Vec<&Schema> = new.schemas.iter().filter(is_changed).collect();
     if schemas.is_empty() {
         return Vec::new();
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::manifest::{DataFile, ManifestContent, ManifestEntry, ManifestFile, Status};
+use crate::manifest::{DataFile, FileContent, ManifestContent, ManifestEntry, ManifestFile, Status};
 use crate::validate::cache::Index;
 use crate::validate::facts::{
     DataFileState, DuplicateVector, Facts, LostDelete, Origin, Parent, PreviousDelete, Stale, StaleDelete, Vector,
@@ -41,9 +41,10 @@ impl Delete {
         &self.entry.data_file
     }
 
-    /// The only data file that it applies to, if it says so.
+    /// The only data file that it applies to, if it says so. Position delete files of version 2 may say it by bounds.
     fn referenced(&self) -> Option<&str> {
-        self.file().referenced_data_file.as_deref()
+        let file = self.file();
+        if file.is_deletion_vector() { file.referenced_data_file.as_deref() } else { file.only_data_file() }
     }
 
     fn wanted(&self, path: &str, thorough: bool) -> Wanted {
@@ -77,6 +78,7 @@ pub(super) async fn gather<R: ReadBytes>(
         notes.skip("dv-lost", facts.list_location, "not every delete manifest of the snapshot could be read");
         Vec::new()
     };
+    note_unscoped(&before, &after, notes);
     let carried = carried_deletes(context, facts, &added, &gone, notes).await?;
 
     let mut wanted: HashMap<&str, Wanted> = HashMap::new();
@@ -178,6 +180,18 @@ fn gone_deletes<'a>(before: &'a [Delete], after: &[Delete]) -> Vec<&'a Delete> {
         !stays && delete.referenced().is_some_and(|path| !covered.contains(path))
     });
     of_one_file.collect()
+}
+
+/// Position delete files of several data files that are gone: which of these have a vector instead is not looked up.
+fn note_unscoped(before: &[Delete], after: &[Delete], notes: &mut Notes) {
+    let kept: HashSet<BlobKey<'_>> = after.iter().map(|delete| blob_key(delete.file())).collect();
+    for delete in before.iter().filter(|delete| !kept.contains(&blob_key(delete.file()))) {
+        let file = delete.file();
+        if file.content == FileContent::PositionDeletes && delete.referenced().is_none() {
+            let reason = "it is gone, and which data files it was for is not known without opening it";
+            notes.skip("position-deletes-lost", &file.file_path, reason);
+        }
+    }
 }
 
 /// Live deletes of carried manifests, as far as they may concern what this snapshot adds or drops.

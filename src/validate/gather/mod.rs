@@ -35,7 +35,6 @@ pub(super) use at_rest::{TOGETHER, Whole, read_list, read_replaced, whole_manife
 pub(super) use change::change;
 pub(super) use data_files::{MOST_ANCESTORS, Wanted, find_in_history};
 pub(super) use puffins::gather as read_vectors;
-pub(super) use row_ids::is_assigned_now;
 pub(super) use source::Source;
 use source::{Kind, concurrently};
 

@@ -19,6 +19,8 @@ use super::blobs::{LARGEST_VECTOR, PreviousBlobs, Window, blob_range, previous_b
 use super::source::{Fault, Kind, try_concurrently};
 use super::{Context, Notes, measure};
 
+/// The magic at the start of a file.
+const HEAD_BYTES: u64 = 4;
 /// A file up to this size is read whole.
 const WHOLE_UP_TO: u64 = 256 << 10;
 /// How much of the end of a larger file is read at first: footers of some 250 vectors fit.
@@ -70,6 +72,15 @@ pub(in crate::validate) async fn gather<R: ReadBytes>(
     Ok(())
 }
 
+/// What is read of a file besides its end.
+#[derive(Debug, Clone, Copy)]
+enum Part {
+    /// Its first bytes.
+    Head,
+    /// The vector at this place of [`PuffinFile::vectors`].
+    Blob(usize),
+}
+
 /// One Puffin file and the added vectors in it.
 struct PuffinFile<'a, R> {
     context: &'a Context<'a, R>,
@@ -116,12 +127,12 @@ impl<R: ReadBytes> PuffinFile<'_, R> {
     async fn read_parts(&self, outcome: &mut Outcome) -> Result<(), ReadError> {
         let (size, whole) = self.size_and_whole().await?;
         let frame = self.frame(size);
-        let footer = match frame {
-            Frame::Bare { allowed: true } => None,
-            _ => self.footer(size, whole.as_ref(), outcome).await?,
-        };
+        let bare = matches!(frame, Frame::Bare { allowed: true });
+        let footer = if bare { None } else { self.footer(size, whole.as_ref(), outcome).await? };
         outcome.puffin = Some(Arc::new(PuffinFacts { size, footer, frame }));
-        for window in windows(self.blobs(size, outcome)) {
+        let head = (size >= HEAD_BYTES && !bare).then_some((Part::Head, 0..HEAD_BYTES));
+        let parts = self.blobs(size, outcome).into_iter().map(|(index, range)| (Part::Blob(index), range));
+        for window in windows(head.into_iter().chain(parts).collect()) {
             self.read_window(&window, whole.as_ref(), outcome).await?;
         }
         Ok(())
@@ -171,17 +182,15 @@ impl<R: ReadBytes> PuffinFile<'_, R> {
         self.context.source.read(self.path, Some(range)).await
     }
 
-    /// The footer; what is wrong with it or with the file's head is a failure, and the blobs are read all the same,
-    /// as readers do that never look at the footer.
+    /// The footer; what is wrong with it is a failure, and the blobs are read all the same, as readers do that never
+    /// look at the footer.
     async fn footer(
         &self,
         size: u64,
         whole: Option<&Bytes>,
         outcome: &mut Outcome,
     ) -> Result<Option<Footer>, ReadError> {
-        let tail_start = size.saturating_sub(TAIL_BYTES);
-        let (head, tail) = futures::join!(self.bytes(0..size.min(4), whole), self.bytes(tail_start..size, whole));
-        let (head, mut tail) = (head?, tail?);
+        let mut tail = self.bytes(size.saturating_sub(TAIL_BYTES)..size, whole).await?;
         let mut parsed = puffin::footer_length(&tail, size);
         if let Ok(length) = parsed
             && length > tail.len() as u64
@@ -190,13 +199,15 @@ impl<R: ReadBytes> PuffinFile<'_, R> {
             parsed = puffin::footer_length(&tail, size);
         }
         let footer = parsed.and_then(|_| puffin::footer(&tail, size));
-        let head = if size < 4 { Ok(()) } else { puffin::check_head(&head) };
-        let faults = [head.err(), footer.as_ref().err().cloned()];
-        for fault in faults.into_iter().flatten() {
-            let finding = Finding::new(self.path, &fault.expected, &fault.found).at(fault.offset);
-            outcome.failures.push(Failure { rule: fault.code(), finding });
+        if let Err(fault) = &footer {
+            self.fail(fault, outcome);
         }
         Ok(footer.ok())
+    }
+
+    fn fail(&self, fault: &puffin::ParseError, outcome: &mut Outcome) {
+        let finding = Finding::new(self.path, &fault.expected, &fault.found).at(fault.offset);
+        outcome.failures.push(Failure { rule: fault.code(), finding });
     }
 
     /// The vectors whose bytes are inside the file.
@@ -215,43 +226,57 @@ impl<R: ReadBytes> PuffinFile<'_, R> {
         blobs
     }
 
-    /// Reads and decodes the vectors of a window, and compares them with those they replace.
+    /// Reads a window, checks the file's head if it is in there, decodes the vectors and compares them with those they
+    /// replace.
     async fn read_window(
         &self,
-        window: &Window<usize>,
+        window: &Window<Part>,
         whole: Option<&Bytes>,
         outcome: &mut Outcome,
     ) -> Result<(), ReadError> {
-        let bytes = self.bytes(window.range.clone(), whole).await?;
-        let previous = self.previous(window).await?;
-        for (index, range) in &window.blobs {
-            let Some((_, vector)) = self.vectors.get(*index) else { continue };
+        let (bytes, previous) = futures::join!(self.bytes(window.range.clone(), whole), self.previous(window));
+        let (bytes, previous) = (bytes?, previous?);
+        for (part, range) in &window.blobs {
             let start = window.range.start;
-            let blob = slice(&bytes, range.start - start..range.end - start).unwrap_or_default();
-            match DeletionVector::parse(&blob) {
-                Ok(decoded) => {
-                    let lost = lost(vector, &decoded, &previous, outcome);
-                    if let Some((_, read)) = outcome.vectors.get_mut(*index) {
-                        let (cardinality, max_position) = (decoded.cardinality(), decoded.max_position());
-                        *read = VectorRead { decoded: Some(Decoded { cardinality, max_position }), lost };
+            let bytes = slice(&bytes, range.start - start..range.end - start).unwrap_or_default();
+            match part {
+                Part::Head => {
+                    if let Err(fault) = puffin::check_head(&bytes) {
+                        self.fail(&fault, outcome);
                     }
                 }
-                Err(fault) => {
-                    let finding = Finding::new(self.path, &fault.expected, &fault.found);
-                    let finding = finding.at(range.start + fault.offset);
-                    outcome.failures.push(Failure { rule: fault.code(), finding });
-                }
+                Part::Blob(index) => self.decode(*index, &bytes, range.start, &previous, outcome),
             }
         }
         Ok(())
     }
 
+    fn decode(&self, index: usize, blob: &[u8], start: u64, previous: &PreviousBlobs<'_>, outcome: &mut Outcome) {
+        let Some((_, vector)) = self.vectors.get(index) else { return };
+        match DeletionVector::parse(blob) {
+            Ok(decoded) => {
+                let lost = lost(vector, &decoded, previous, outcome);
+                if let Some((_, read)) = outcome.vectors.get_mut(index) {
+                    let (cardinality, max_position) = (decoded.cardinality(), decoded.max_position());
+                    *read = VectorRead { decoded: Some(Decoded { cardinality, max_position }), lost };
+                }
+            }
+            Err(fault) => {
+                let finding = Finding::new(self.path, &fault.expected, &fault.found).at(start + fault.offset);
+                outcome.failures.push(Failure { rule: fault.code(), finding });
+            }
+        }
+    }
+
     /// The vectors that those of a window replace, if a rule asks for them.
-    async fn previous(&self, window: &Window<usize>) -> Result<PreviousBlobs<'_>, ReadError> {
+    async fn previous(&self, window: &Window<Part>) -> Result<PreviousBlobs<'_>, ReadError> {
         if !self.context.levels.any(&["dv-loses-positions"]) {
             return Ok(PreviousBlobs::new());
         }
-        let vectors = window.blobs.iter().filter_map(|(index, _)| self.vectors.get(*index));
+        let vectors = window.blobs.iter().filter_map(|(part, _)| match part {
+            Part::Head => None,
+            Part::Blob(index) => self.vectors.get(*index),
+        });
         let files = vectors.flat_map(|(_, vector)| vector.previous.iter().map(|previous| &previous.file));
         let files: Vec<&DataFile> = files.filter(|file| file.is_deletion_vector()).collect();
         previous_blobs(self.context.source, files).await

@@ -69,7 +69,7 @@ async fn make_exact<R: ReadBytes>(
 }
 
 /// Whether this list is the one that gives the manifest its first row id.
-pub(in crate::validate) fn is_assigned_now(facts: &Facts<'_>, file: &ManifestFile, origin: Origin) -> bool {
+fn is_assigned_now(facts: &Facts<'_>, file: &ManifestFile, origin: Origin) -> bool {
     let assigned = match origin {
         Origin::New | Origin::Nowhere => true,
         Origin::Parent(place) => facts.parent_row(place).is_some_and(|known| known.first_row_id.is_none()),

@@ -147,19 +147,18 @@ impl<'a, R: ReadBytes> Source<'a, R> {
 
     async fn read_list(&self, location: &str) -> Result<ManifestList, Fault> {
         measure::opened(Kind::List);
-        let bytes = self.read(location, None).await?;
-        ManifestList::parse(&bytes, self.limits).map_err(|fault| Fault::Parse { location: location.to_owned(), fault })
+        let (bytes, limits) = (self.read(location, None).await?, self.limits);
+        let list = self.reader.parse(bytes, move |bytes| ManifestList::parse(bytes, limits)).await;
+        list.map_err(|fault| Fault::Parse { location: location.to_owned(), fault })
     }
 
     async fn read_manifest(&self, location: &str) -> Result<(Manifest, u64), Fault> {
         measure::opened(Kind::Manifest);
-        let bytes = self.read(location, None).await?;
-        let manifest = match self.with_details {
-            true => Manifest::parse_with_details(&bytes, self.limits),
-            false => Manifest::parse(&bytes, self.limits),
-        };
-        let manifest = manifest.map_err(|fault| Fault::Parse { location: location.to_owned(), fault })?;
-        Ok((manifest, bytes.len() as u64))
+        let (bytes, limits) = (self.read(location, None).await?, self.limits);
+        let size = bytes.len() as u64;
+        let parse = if self.with_details { Manifest::parse_with_details } else { Manifest::parse };
+        let manifest = self.reader.parse(bytes, move |bytes| parse(bytes, limits)).await;
+        Ok((manifest.map_err(|fault| Fault::Parse { location: location.to_owned(), fault })?, size))
     }
 
     fn remember(&self, path: &str, parsed: Parsed) {

@@ -50,8 +50,8 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "carried-entry-fields",
         level: Deny,
-        statement: "an EXISTING entry says its snapshot id and both sequence numbers",
-        protects: "Readers inherit the new commit's numbers: deletes that applied to the file no longer do.",
+        statement: "an EXISTING entry says both sequence numbers",
+        protects: "Only ADDED entries inherit them: readers fail, or deletes that applied to the file no longer do.",
         source: "spec: Manifest Entry Fields",
         reads: Reads::NewManifests,
         broken_by: "",
@@ -60,11 +60,11 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "deleted-entry-fields",
         level: Warn,
-        statement: "a DELETED entry says its snapshot id and both sequence numbers",
-        protects: "Readers of changes cannot tell when the file was removed.",
+        statement: "a DELETED entry says both sequence numbers",
+        protects: "Only ADDED entries inherit them: readers of changes cannot tell when the file was added.",
         source: "spec: Manifest Entry Fields",
         reads: Reads::NewManifests,
-        broken_by: "DuckDB 1.5.5 leaves out the snapshot id",
+        broken_by: "",
         check: Check::Entry(deleted_fields),
     },
     Rule {
@@ -74,7 +74,7 @@ pub(super) const RULES: &[Rule] = &[
         protects: "Readers of changes tell the wrong snapshot's changes.",
         source: "spec: Manifest Entry Fields, snapshot_id",
         reads: Reads::NewManifests,
-        broken_by: "",
+        broken_by: "DuckDB 1.5.5 leaves it out, so that the entry inherits the commit's",
         check: Check::Entry(carried_snapshot_id),
     },
     Rule {
@@ -134,22 +134,19 @@ fn is_added_since_v2(view: &EntryView<'_>) -> bool {
 }
 
 fn carried_fields(view: &EntryView<'_>, findings: &mut Findings) {
-    all_fields(view, Status::Existing, findings);
+    sequence_numbers(view, Status::Existing, findings);
 }
 
 fn deleted_fields(view: &EntryView<'_>, findings: &mut Findings) {
-    all_fields(view, Status::Deleted, findings);
+    sequence_numbers(view, Status::Deleted, findings);
 }
 
-fn all_fields(view: &EntryView<'_>, status: Status, findings: &mut Findings) {
+fn sequence_numbers(view: &EntryView<'_>, status: Status, findings: &mut Findings) {
     if view.facts.format_version < 2 || view.entry.status != status {
         return;
     }
-    let fields = [
-        ("snapshot_id", view.entry.snapshot_id),
-        ("sequence_number", view.entry.sequence_number),
-        ("file_sequence_number", view.entry.file_sequence_number),
-    ];
+    let fields =
+        [("sequence_number", view.entry.sequence_number), ("file_sequence_number", view.entry.file_sequence_number)];
     for (name, value) in fields {
         findings.expect(value.is_some(), || view.finding(format!("a {name}"), "null"));
     }
@@ -157,10 +154,17 @@ fn all_fields(view: &EntryView<'_>, status: Status, findings: &mut Findings) {
 
 fn carried_snapshot_id(view: &EntryView<'_>, findings: &mut Findings) {
     let this = view.facts.snapshot.snapshot_id;
-    let Some(id) = view.entry.snapshot_id else { return };
+    // Whatever its status, an entry without a snapshot id inherits that of the snapshot that wrote the manifest. That is
+    // right for one that is removed now, and wrong for one that was there before.
+    let id = view.entry.snapshot_id;
     match view.entry.status {
-        Status::Existing => findings.expect(id != this, || view.finding("the id of an earlier snapshot", id)),
-        Status::Deleted => findings.expect(id == this, || view.finding(format!("snapshot_id {this}"), id)),
+        Status::Existing => findings.expect(id.is_some_and(|id| id != this), || {
+            let found = id.map_or_else(|| format!("null, which stands for {this}"), |id| id.to_string());
+            view.finding("the id of an earlier snapshot", found)
+        }),
+        Status::Deleted => findings.expect(id.is_none_or(|id| id == this), || {
+            view.finding(format!("snapshot_id {this}, or null"), id.unwrap_or_default())
+        }),
         _ => {}
     }
 }

@@ -122,7 +122,7 @@ fn position_deletes_leave(facts: &Facts<'_>, findings: &mut Findings) {
 fn stale(facts: &Facts<'_>, why: Stale, expected: &str, findings: &mut Findings) {
     for delete in facts.stale_deletes.iter().filter(|delete| delete.why == why) {
         findings.add(|| {
-            let of = delete.file.referenced_data_file.as_deref().unwrap_or_default();
+            let of = delete.file.only_data_file().unwrap_or_default();
             Finding::new(&delete.manifest, expected, format!("{} for {of}", delete.file.file_path))
         });
     }

@@ -23,6 +23,8 @@ mod vectors;
 
 use serde::Serialize;
 
+pub(super) use stale::ANSWERED_WITH_CONFLICT;
+
 use crate::manifest::{ManifestEntry, ManifestFile};
 
 use super::facts::{ChangeFacts, Facts, NewManifest, Vector};
@@ -97,9 +99,6 @@ pub(super) enum Check {
     AtRest,
     /// A look at what the commit changes in the metadata.
     Change(fn(&ChangeFacts<'_>, &mut Findings)),
-    /// A look at all facts; what it finds is right for an older state of the table, so that the client is told to read
-    /// the table again (409).
-    Stale(fn(&Facts<'_>, &mut Findings)),
 }
 
 /// A manifest that the snapshot wrote, with what the list says of it.
@@ -154,7 +153,7 @@ impl Check {
     pub(super) fn run(&self, facts: &Facts<'_>, findings: &mut Findings) {
         match self {
             Self::Reading | Self::AtRest | Self::Change(_) => {}
-            Self::Snapshot(check) | Self::Stale(check) => check(facts, findings),
+            Self::Snapshot(check) => check(facts, findings),
             Self::Vector(check) => facts.vectors.iter().for_each(|vector| check(vector, findings)),
             Self::Manifest(check) => {
                 for new in &facts.manifests {

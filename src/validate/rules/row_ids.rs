@@ -1,7 +1,7 @@
 //! Rules about row lineage (format version 3).
 
 use crate::manifest::{FileContent, ManifestContent, Status};
-use crate::validate::facts::{Facts, Parent, RowRange};
+use crate::validate::facts::{Facts, Origin, Parent, RowRange};
 use crate::validate::finding::{Finding, Findings};
 use crate::validate::level::Level::{Deny, Warn};
 
@@ -21,11 +21,11 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "delete-manifest-first-row-id",
         level: Warn,
-        statement: "a delete manifest has no first_row_id",
+        statement: "a delete manifest is given no first_row_id",
         protects: "Nothing: readers ignore it.",
         source: "spec: Manifest Lists, first_row_id",
         reads: Reads::ManifestList,
-        broken_by: "DuckDB before July 2026",
+        broken_by: "DuckDB before July 2026, also on delete manifests that it carries over",
         check: Check::Snapshot(none_on_delete_manifests),
     },
     Rule {
@@ -98,9 +98,12 @@ fn first_row_id_present(facts: &Facts<'_>, findings: &mut Findings) {
 }
 
 fn none_on_delete_manifests(facts: &Facts<'_>, findings: &mut Findings) {
-    let deletes = facts.list.manifests.iter().filter(|file| file.content == ManifestContent::Deletes);
-    for file in deletes {
-        if let Some(id) = file.first_row_id {
+    let deletes = facts.rows().filter(|(file, _)| file.content == ManifestContent::Deletes);
+    for (file, origin) in deletes {
+        // Who carries a manifest over must describe it as it is.
+        let carried = matches!(origin, Origin::Parent(place)
+            if facts.parent_row(place).is_some_and(|known| known.first_row_id == file.first_row_id));
+        if let Some(id) = file.first_row_id.filter(|_| !carried) {
             findings.add(|| Finding::new(&file.manifest_path, "no first_row_id", id));
         }
     }

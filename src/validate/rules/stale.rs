@@ -7,26 +7,30 @@ use crate::validate::level::Level::Deny;
 use super::manifests::spec_difference;
 use super::{Check, Reads, Rule};
 
+/// Rules that are answered with 409 where their level is deny: what they find, somebody else's commit brought about.
+pub(in crate::validate) const ANSWERED_WITH_CONFLICT: &[&str] =
+    &["partition-spec-removed", "partition-spec-renumbered", "deleted-file-unknown", "dv-dangling"];
+
 pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "partition-spec-removed",
         level: Deny,
-        statement: "the partition spec of a manifest was not removed from the table meanwhile (409: read the table again)",
+        statement: "the partition spec of a manifest was not removed from the table meanwhile",
         protects: "Readers cannot plan a scan of the manifest.",
         source: "spec: Manifest Lists, partition_spec_id",
         reads: Reads::ManifestList,
         broken_by: "",
-        check: Check::Stale(removed),
+        check: Check::Snapshot(removed),
     },
     Rule {
         id: "partition-spec-renumbered",
         level: Deny,
-        statement: "manifests mean the partition spec that got the number in the table (409: read the table again)",
+        statement: "manifests mean the partition spec that got the number in the table",
         protects: "Partition values are read with another spec: files vanish by pruning.",
         source: "spec: Manifests, partition-spec-id",
         reads: Reads::NewManifests,
         broken_by: "commits that add a partition spec while another one does",
-        check: Check::Stale(renumbered),
+        check: Check::Snapshot(renumbered),
     },
 ];
 

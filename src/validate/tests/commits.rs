@@ -388,6 +388,17 @@ fn the_first_commit_after_an_upgrade_gives_ids_to_carried_manifests() {
 }
 
 #[test]
+fn a_next_row_id_that_another_catalog_left_behind_is_made_up_for() {
+    let mut table = Table::new(3, false);
+    let mut old = table.next(Changes { data: vec![data("a", 100)], ..Changes::default() });
+    old.added_rows = 10;
+    table.accept(old);
+    let next = table.next(Changes { data: vec![data("b", 5)], ..Changes::default() });
+    assert_eq!((next.first_row_id, next.added_rows), (10, 5));
+    assert_eq!(table.judge(&[next]).unwrap().row_id_end, Some(100));
+}
+
+#[test]
 fn many_faults_are_counted_and_few_are_shown() {
     let mut table = Table::new(3, false);
     let files: Vec<_> = (0..100).map(|n| Entry { size: -1, ..data(&format!("f{n}"), 1) }).collect();
@@ -470,4 +481,55 @@ fn no_changed_byte_goes_unjudged() {
         }
         case.table.objects.put(&place, good);
     }
+}
+
+#[test]
+fn an_empty_manifest_list_passes() {
+    let mut table = Table::new(3, true);
+    assert_passes(&judge(&mut table, Changes::default()));
+}
+
+/// Judges an append of files with rules about objects.
+fn judge_objects(table: &mut Table, files: Vec<Entry>) -> Report {
+    let mut levels = Levels::default();
+    for rule in ["data-file-missing", "data-file-size", "data-file-outside"] {
+        levels.set(rule, "deny").unwrap();
+    }
+    let next = table.next(Changes { operation: Some("append"), data: files, ..Changes::default() });
+    table.judge_with(&[next], &levels).unwrap()
+}
+
+#[test]
+fn objects_of_data_files_are_looked_at_where_that_is_wanted() {
+    let mut table = Table::new(3, true);
+    let file = data("a", 10).in_partition(1);
+    let append = |table: &mut Table| judge_objects(table, vec![file.clone()]);
+    assert_eq!(refused(&append(&mut table)), ["data-file-missing"]);
+    table.objects.put(&file.path, vec![0; 999]);
+    assert_eq!(refused(&append(&mut table)), ["data-file-size"]);
+    table.objects.put(&file.path, vec![0; 1000]);
+    assert_passes(&append(&mut table));
+    table.objects.forbidden.push(file.path.clone());
+    assert_eq!(refused(&append(&mut table)), ["data-file-outside"]);
+    assert_passes(&judge(&mut table, Changes { operation: Some("append"), data: vec![file], ..Changes::default() }));
+}
+
+#[test]
+fn of_many_objects_a_sample_is_looked_at() {
+    let mut table = Table::new(3, true);
+    let files: Vec<Entry> = (0..250).map(|n| data(&format!("f{n}"), 1).in_partition(1)).collect();
+    let report = judge_objects(&mut table, files);
+    assert_eq!((refused(&report), report.refused_count), (vec!["data-file-missing"], 84));
+    assert_eq!(report.not_checked[0].rule, "data-file-*");
+}
+
+#[test]
+fn a_first_row_id_that_is_ahead_is_warned_of() {
+    let mut table = Table::new(3, true);
+    let file = data("a", 10).in_partition(1);
+    let mut next = table.next(Changes { operation: Some("append"), data: vec![file], ..Changes::default() });
+    next.first_row_id = 5;
+    next.manifests[0].first_row_id = Some(5);
+    let report = table.judge(&[next]).unwrap();
+    assert_eq!((refused(&report), warned(&report)), (vec![], vec!["first-row-id-ahead"]));
 }

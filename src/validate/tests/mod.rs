@@ -2,6 +2,8 @@
 
 mod at_rest;
 mod avro;
+mod change;
+mod checks;
 mod commits;
 mod corrupt;
 mod cost;

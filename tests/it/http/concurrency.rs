@@ -4,7 +4,7 @@ use crate::support::server::{Reply, Server, on_both_servers};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-on_both_servers!(racing_commits_are_all_there, racing_creates_have_one_winner);
+on_both_servers!(racing_commits_are_all_there, commits_that_meet_take_turns, racing_creates_have_one_winner);
 
 async fn racing_commits_are_all_there(server: Server) {
     const WRITERS: usize = 8;
@@ -38,6 +38,28 @@ async fn write(server: Arc<Server>, writer: usize, commits: usize) {
             }
         }
     }
+}
+
+/// Alone on its database a server has no commit lose to another one: each finds the state that it swaps.
+async fn commits_that_meet_take_turns(server: Server) {
+    server.namespace().await;
+    server.table("t", 2).await;
+    server.table("u", 2).await;
+    let update = |i: usize| json!([{"action": "set-properties", "updates": {format!("p{i}"): "done"}}]);
+    let one = |i: usize| server.post("/namespaces/ns/tables/t", json!({"requirements": [], "updates": update(i)}));
+    let both = |i: usize| {
+        let names = if i.is_multiple_of(2) { ["t", "u"] } else { ["u", "t"] };
+        let changes = names.map(
+            |name| json!({"identifier": {"namespace": ["ns"], "name": name}, "requirements": [], "updates": update(i)}),
+        );
+        server.post("/transactions/commit", json!({"table-changes": changes}))
+    };
+    let (ones, boths) =
+        tokio::join!(futures::future::join_all((0..6).map(one)), futures::future::join_all((6..12).map(both)));
+    assert!(ones.iter().all(|reply| reply.status.as_u16() == 200), "{ones:?}");
+    assert!(boths.iter().all(|reply| reply.status.as_u16() == 204), "{boths:?}");
+    let log = server.get("/namespaces/ns/tables/t").await.expect(200)["metadata"]["metadata-log"].clone();
+    assert_eq!(log.as_array().unwrap().len(), 12);
 }
 
 async fn racing_creates_have_one_winner(server: Server) {

@@ -13,6 +13,7 @@ on_both_with_still_clocks!(
     a_warehouse_that_is_switched_off_still_shows_them,
     the_last_one_of_a_name_comes_back_first,
     a_table_comes_back_under_another_name,
+    the_time_of_a_dropped_table_can_be_ended,
     malformed_undrops_are_400s,
     a_warehouse_with_dropped_tables_is_not_empty,
     without_the_setting_a_drop_is_a_drop,
@@ -80,6 +81,25 @@ async fn a_dropped_table_comes_back(server: Server) {
     server.pass(2 * HOUR);
     server.work_off().await;
     assert_eq!(server.head("/namespaces/ns/tables/t").await.status.as_u16(), 204);
+}
+
+async fn the_time_of_a_dropped_table_can_be_ended(server: Server) {
+    keep_for_an_hour(&server).await;
+    for (name, query, files) in [("kept", "", true), ("purged", "?purgeRequested=true", false)] {
+        let made = server.table(name, 2).await;
+        drop_table(&server, name).await;
+        let id = dropped(&server).await[0]["id"].as_str().unwrap().to_owned();
+        manage(&server, Method::DELETE, &format!("/dropped/{id}{query}"), None).await.expect(204);
+        assert_eq!(dropped(&server).await, [Value::Null; 0]);
+        undrop(&server, named(name)).await.error(404, "NoSuchTableException");
+        server.work_off().await;
+        let left = server.app.storage.size(made["metadata-location"].as_str().unwrap()).await.is_ok();
+        assert_eq!(left, files, "{name}");
+        let again = manage(&server, Method::DELETE, &format!("/dropped/{id}"), None).await;
+        again.error(404, "NoSuchTableException");
+    }
+    assert_eq!(tasks(&server, "cancelled").await.len(), 2);
+    manage(&server, Method::DELETE, "/dropped/x?purgeRequested=maybe", None).await.error(400, "BadRequestException");
 }
 
 async fn a_dropped_table_goes_when_its_time_is_over(server: Server) {

@@ -2,6 +2,8 @@
 
 mod access;
 mod attacks;
+mod authentication;
+mod bad_input;
 mod commits;
 mod concurrency;
 mod config;
@@ -11,14 +13,18 @@ mod dropped;
 mod errors;
 mod handover;
 mod idempotency;
+mod issuers;
 mod namespaces;
+mod opaque_tokens;
 mod paths;
 mod plans;
 mod purge;
 mod reports;
+mod rules;
 mod shadow;
 mod tables;
 mod tasks;
+mod tokens;
 mod transactions;
 mod unknown_outcomes;
 mod upgrade;

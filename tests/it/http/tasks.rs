@@ -9,6 +9,7 @@ use std::time::Duration;
 on_both_servers!(
     tasks_are_listed_in_pages,
     a_task_of_a_newer_version_is_left_alone,
+    a_task_that_failed_is_tried_again_when_somebody_asks,
     files_that_left_the_log_are_deleted_though_the_first_try_failed,
     files_of_others_are_not_deleted_when_they_leave_the_log,
 );
@@ -67,6 +68,27 @@ async fn tasks_are_listed_in_pages(server: Server) {
     wrong.error(400, "BadRequestException");
     let none = server.send(Method::GET, "/management/v1/tasks/x", None, &[]).await;
     assert_eq!(none.error(404, "NotFoundException"), "Task does not exist: x");
+}
+
+async fn a_task_that_failed_is_tried_again_when_somebody_asks(server: Server) {
+    let retry =
+        async |id: &str| server.send(Method::POST, &format!("/management/v1/tasks/{id}/retry"), None, &[]).await;
+    let (broken, later) = (queue(&server, "purge-table", "{}").await, queue(&server, "invented-later", "{}").await);
+    let fresh = queue(&server, "invented-later", "{}").await;
+    let message = retry(&fresh).await.error(400, "BadRequestException");
+    assert_eq!(message, format!("Cannot retry task {fresh}: it did not fail, it is queued"));
+    server.work_off().await;
+    for id in [&broken, &later] {
+        retry(id).await.expect(204);
+        let task = manage(&server, &format!("/tasks/{id}")).await;
+        assert_eq!((&task["state"], &task["attempts"]), (&json!("queued"), &json!(0)));
+        let last = task["log"].as_array().unwrap().last().unwrap();
+        assert_eq!(last["message"], "somebody asked to try again");
+    }
+    server.work_off().await;
+    assert_eq!(manage(&server, &format!("/tasks/{broken}")).await["state"], "failed");
+    assert_eq!(manage(&server, &format!("/tasks/{later}")).await["attempts"], 1);
+    retry("none").await.error(404, "NotFoundException");
 }
 
 async fn a_task_of_a_newer_version_is_left_alone(server: Server) {

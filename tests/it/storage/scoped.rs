@@ -4,7 +4,11 @@ use guillemot::validate::{ReadBytes, ReadError};
 
 use super::{Place, on_stores};
 
-on_stores!(only_what_is_allowed_is_read, a_missing_object_is_the_clients_fault);
+on_stores!(
+    only_what_is_allowed_is_read,
+    a_missing_object_is_the_clients_fault,
+    large_objects_are_parsed_beside_requests,
+);
 
 fn scoped(place: &Place, prefixes: &[&str]) -> Scoped {
     let allowed = prefixes.iter().map(|key| Location::parse(&place.at(key)).unwrap());
@@ -50,4 +54,14 @@ async fn a_missing_object_is_the_clients_fault(place: Place) {
     assert!(matches!(reader.read(&missing, None).await, Err(ReadError::NotFound { location }) if location == missing));
     assert!(matches!(reader.size(&missing).await, Err(ReadError::NotFound { .. })));
     assert!(matches!(reader.size(&place.at("w")).await, Err(ReadError::NotFound { .. })));
+}
+
+async fn large_objects_are_parsed_beside_requests(place: Place) {
+    let reader = scoped(&place, &["w"]);
+    let parse = |bytes: &[u8]| (bytes.len(), std::thread::current().id());
+    let here = std::thread::current().id();
+    assert_eq!(reader.parse(Bytes::from_static(b"small"), parse).await, (5, here));
+    let (length, there) = reader.parse(vec![0; 1 << 20].into(), parse).await;
+    assert_eq!(length, 1 << 20);
+    assert_ne!(there, here);
 }

@@ -6,6 +6,7 @@ mod dropped;
 mod engines;
 mod grants;
 mod idempotency;
+mod identities;
 mod locations;
 mod loose_files;
 mod lost_connections;

@@ -11,6 +11,7 @@ on_both!(
     outcomes_say_when_a_task_comes_again,
     tasks_are_listed_by_age_and_state,
     a_cancelled_task_is_not_taken,
+    what_failed_is_tried_again,
     the_log_is_kept_short,
     finished_tasks_are_forgotten,
     a_queued_task_needs_its_commit,
@@ -41,6 +42,34 @@ async fn finish(db: &Db, id: &str, lease: &str, outcome: Outcome, message: Optio
 
 async fn load(db: &Db, id: &str) -> Task {
     tasks::load(db, id).await.unwrap().unwrap()
+}
+
+async fn what_failed_is_tried_again(db: TestDb) {
+    let failed = || "it failed".to_owned();
+    for (id, outcome, again) in [
+        ("failed", Some(Outcome::Failed(failed())), true),
+        ("waits", Some(Outcome::Retry(900, failed())), true),
+        ("done", Some(Outcome::Done), false),
+        ("running", None, false),
+    ] {
+        queue(&db, id, 10).await;
+        claim(&db, id, "l", 10).await.unwrap();
+        if let Some(outcome) = outcome {
+            assert!(finish(&db, id, "l", outcome, None).await);
+        }
+        let mut tx = db.begin().await.unwrap();
+        assert_eq!(tasks::retry(&mut tx, id, 60).await.unwrap(), again, "{id}");
+        tx.commit().await.unwrap();
+        let task = load(&db, id).await;
+        let expected = if again { (State::Queued, 0, Some(60)) } else { (task.state, 1, task.due_ms) };
+        assert_eq!((task.state, task.attempts, task.due_ms), expected, "{id}");
+        assert_eq!(tasks::entries(&db, id).await.unwrap().len(), usize::from(again), "{id}");
+    }
+    // One that waits for its time did not fail.
+    queue(&db, "fresh", 10).await;
+    let mut tx = db.begin().await.unwrap();
+    assert!(!tasks::retry(&mut tx, "fresh", 60).await.unwrap());
+    assert!(!tasks::retry(&mut tx, "none", 60).await.unwrap());
 }
 
 async fn a_task_is_taken_once(db: TestDb) {

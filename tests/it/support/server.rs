@@ -6,7 +6,9 @@ use axum::ServiceExt;
 use axum::extract::Request;
 use guillemot::app::App;
 use guillemot::auth::Principal;
+use guillemot::auth::identity::{self, Wanted};
 use guillemot::clock::{Clock, Ids};
+use guillemot::config::auth::Method as AuthMethod;
 use guillemot::config::{Config, Settings};
 use guillemot::spec::Namespace;
 use guillemot::store::grants::{Grantee, On};
@@ -68,6 +70,36 @@ macro_rules! on_both_with_still_clocks {
     };
 }
 pub(crate) use on_both_with_still_clocks;
+
+/// As [`on_both_servers`], with authentication by built-in identities.
+macro_rules! on_both_with_identities {
+    ($($case:ident),+ $(,)?) => {
+        mod local_with_identities {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $case() {
+                use $crate::support::server::{Server, Setting, identities_on};
+                super::$case(Server::start_still_with(Setting::Local, identities_on).await).await;
+            })+
+        }
+        mod production_with_identities {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $case() {
+                use $crate::support::server::{Server, Setting, identities_on};
+                super::$case(Server::start_still_with(Setting::Production, identities_on).await).await;
+            })+
+        }
+    };
+}
+pub(crate) use on_both_with_identities;
+
+/// The settings of [`on_both_with_identities`].
+pub(crate) fn identities_on(settings: &mut Settings) {
+    settings.auth.methods = vec![AuthMethod::Identities];
+    settings.auth.secret_key = Some(SECRET_KEY.parse().unwrap());
+}
+
+/// 32 bytes that keep nothing secret.
+pub(crate) const SECRET_KEY: &str = "dGhpcnR5LXR3byBieXRlcyB0aGF0IGhpZGUgbm90aGk=";
 
 /// As [`on_both_servers`], with servers that demand to know who is calling.
 macro_rules! on_both_secured {
@@ -180,13 +212,12 @@ impl Server {
 
     /// As [`Server::start_secured`], by this clock.
     pub(crate) async fn start_secured_at(setting: Setting, clock: Clock) -> Self {
-        let (settings, places) = match setting {
+        let (mut settings, places) = match setting {
             Setting::Local => local(),
             Setting::Production => production().await,
         };
-        let mut config = settings.resolve().unwrap();
-        config.authentication = true;
-        let server = Self::serve(config, places, clock).await;
+        identities_on(&mut settings);
+        let server = Self::serve_to(settings.resolve().unwrap(), places, clock, true).await;
         server.grant("root", "admin", &On::Server).await;
         server
     }
@@ -214,6 +245,46 @@ impl Server {
         clock.set(clock.now_ms() + seconds * 1000);
     }
 
+    /// Makes an identity, and answers its secret.
+    pub(crate) async fn identity(&self, name: &str) -> String {
+        let made = identity::create(&self.app.db, &self.app.clock, name, Wanted::Secret).await;
+        made.unwrap().reveal().to_owned()
+    }
+
+    /// Sends a form to the token endpoint.
+    pub(crate) async fn ask_for_token(&self, form: &[(&str, &str)], headers: &[(&str, &str)]) -> Reply {
+        let body = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
+        self.send_form_with(body.into_bytes(), headers).await
+    }
+
+    /// Sends bytes to the token endpoint, called a form.
+    pub(crate) async fn send_form(&self, body: Vec<u8>) -> Reply {
+        self.send_form_with(body, &[]).await
+    }
+
+    async fn send_form_with(&self, body: Vec<u8>, headers: &[(&str, &str)]) -> Reply {
+        let mut request = self.client.post(format!("{}/iceberg/v1/oauth/tokens", self.base));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let request = request.header("content-type", "application/x-www-form-urlencoded").body(body);
+        let response = request.send().await.unwrap();
+        let (status, headers) = (response.status(), response.headers().clone());
+        Reply { status, headers, text: response.text().await.unwrap() }
+    }
+
+    /// A token of an identity.
+    pub(crate) async fn token(&self, name: &str, secret: &str) -> String {
+        let form = [("grant_type", "client_credentials"), ("client_id", name), ("client_secret", secret)];
+        let given = self.ask_for_token(&form, &[]).await.expect(200);
+        given["access_token"].as_str().unwrap().to_owned()
+    }
+
+    /// What a route that asks for a token and nothing else answers to one.
+    pub(crate) async fn knock(&self, token: &str) -> Reply {
+        self.send(Method::GET, "/openapi.json", None, &[("authorization", &format!("Bearer {token}"))]).await
+    }
+
     /// The locations of the objects in a place.
     pub(crate) async fn objects(&self, place: &str) -> Vec<String> {
         if let Some(path) = place.strip_prefix("file://") {
@@ -234,13 +305,24 @@ impl Server {
         Self::serve(self.app.config.clone(), Places::default(), Clock::System).await
     }
 
+    /// As [`Server::beside`], with a clock that stands where this one's does.
+    pub(crate) async fn beside_still(&self) -> Self {
+        let clock = Clock::Fixed(self.app.clock.now_ms().into());
+        Self::serve(self.app.config.clone(), Places::default(), clock).await
+    }
+
     async fn serve(config: Config, places: Places, clock: Clock) -> Self {
+        Self::serve_to(config, places, clock, false).await
+    }
+
+    /// Starts a server that may believe what its clients say of themselves.
+    async fn serve_to(config: Config, places: Places, clock: Clock, believing: bool) -> Self {
         let warehouse = config.warehouses[0].location.clone();
         let listener = server::bind(&config).await.unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
         let app = server::build_with(config, clock, Ids::Random).await.unwrap();
         let (stop, stopped) = oneshot::channel();
-        if app.config.authentication {
+        if believing {
             let service: MapRequest<_, fn(Request) -> Request> =
                 MapRequest::new(guillemot::api::service(app.clone()), believe);
             let service = ServiceExt::<Request>::into_make_service(service);
@@ -271,6 +353,15 @@ impl Server {
         let response = request.send().await.unwrap();
         let (status, headers) = (response.status(), response.headers().clone());
         Reply { status, headers, text: response.text().await.unwrap() }
+    }
+
+    /// Sends a request that the server may cut off; the status, if there was an answer.
+    pub(crate) async fn try_send(&self, method: Method, path: &str, headers: &[(&str, &str)]) -> Option<u16> {
+        let mut request = self.client.request(method, format!("{}{path}", self.base));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        request.send().await.ok().map(|response| response.status().as_u16())
     }
 
     /// Sends bytes as they are.

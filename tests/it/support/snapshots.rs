@@ -4,7 +4,7 @@ use super::server::{Reply, Server, TEST_USER};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-const LIST: &str = r#"{"type": "record", "name": "manifest_file", "fields": [
+pub(crate) const LIST: &str = r#"{"type": "record", "name": "manifest_file", "fields": [
     {"name": "manifest_path", "type": "string", "field-id": 500},
     {"name": "manifest_length", "type": "long", "field-id": 501},
     {"name": "partition_spec_id", "type": "int", "field-id": 502},
@@ -72,7 +72,7 @@ impl Appender {
         let id = self.next * 1000;
         let size = usize::try_from(server.app.storage.size(manifest).await.unwrap()).unwrap();
         let list = format!("{}/metadata/snap-{id}.avro", self.location);
-        let rows = [list_row(manifest, size, self.next, id, 1)];
+        let rows = [list_row(manifest, size, 0, self.next, id, 1)];
         server.app.storage.write_new(&list, container(LIST, &[], &rows).into()).await.unwrap();
         self.send(server, id, &list).await
     }
@@ -91,7 +91,7 @@ impl Appender {
         let (id, rows) = (self.next * 1000, i64::try_from(data_files.len()).unwrap());
         let manifest = format!("{}/metadata/{id}-m0.avro", self.location);
         let bytes = manifest_of(id, &data_files);
-        let row = list_row(&manifest, bytes.len(), self.next, id, rows);
+        let row = list_row(&manifest, bytes.len(), 0, self.next, id, rows);
         server.app.storage.write_new(&manifest, bytes.into()).await.unwrap();
         self.manifests.push(row);
         let list = format!("{}/metadata/snap-{id}.avro", self.location);
@@ -149,10 +149,18 @@ fn entry(snapshot_id: i64, file: &str) -> Vec<u8> {
         .concat()
 }
 
-fn list_row(manifest: &str, length: usize, sequence: i64, snapshot_id: i64, rows: i64) -> Vec<u8> {
+/// A row about a manifest of added data files, of one row each.
+pub(crate) fn list_row(
+    manifest: &str,
+    length: usize,
+    spec_id: i64,
+    sequence: i64,
+    snapshot_id: i64,
+    rows: i64,
+) -> Vec<u8> {
     let mut row = text(manifest);
     let length = i64::try_from(length).unwrap();
-    for number in [length, 0, 0, sequence, sequence, snapshot_id, rows, 0, 0, rows, 0, 0] {
+    for number in [length, spec_id, 0, sequence, sequence, snapshot_id, rows, 0, 0, rows, 0, 0] {
         row.extend(long(number));
     }
     row

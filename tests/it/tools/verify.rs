@@ -113,11 +113,15 @@ fn rules_have_the_levels_that_settings_give_them() {
     let folder = fixture("duckdb153_bad");
     let files = fs::read_dir(folder.join("metadata")).unwrap().map(|entry| entry.unwrap().path());
     let metadata = files.filter(|path| text(path).ends_with(".metadata.json")).max().unwrap();
-    let off = ["manifest-content-differs", "dv-out-of-bounds", "puffin-head-magic", "puffin-tail-magic"];
+    let off =
+        ["bare-dv-blob", "manifest-content-differs", "dv-out-of-bounds", "puffin-head-magic", "puffin-tail-magic"];
     let settings: Vec<String> = off.iter().map(|rule| format!("--rule={rule}=off")).collect();
     let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
     let ran = verify(&folder, "gs://warehouse/duck153/t", &metadata, &settings);
     assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+    // One switch lets in vectors that are the whole file.
+    let ran = verify(&folder, "gs://warehouse/duck153/t", &metadata, &["--rule=bare-dv-blob=warn"]);
+    assert!(ran.code == 0 && ran.out.contains("breaks rule bare-dv-blob: "), "{}{}", ran.out, ran.err);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

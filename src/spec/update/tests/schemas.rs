@@ -150,6 +150,7 @@ fn what_does_not_fit_is_refused() {
         vec![add_spec(&json!([{"source-id": 1, "name": "y", "transform": "identity"}]))],
         vec![add_spec(&json!([{"source-id": 1, "name": "p", "transform": "identity", "field-id": i32::MAX}]))],
         vec![add_spec(&json!([{"source-ids": [1, 2], "name": "p", "transform": "identity"}]))],
+        vec![add_spec(&json!([{"source-id": 1, "source-ids": [1, 2], "name": "p", "transform": "zorder"}]))],
         vec![set_order(-1)],
         vec![set_order(9)],
         vec![add_order(1, &order(99, "identity"))],
@@ -174,6 +175,7 @@ fn what_does_not_fit_is_refused() {
     400 Cannot create identity partition sourced from different field in schema: y
     400 Invalid partition field id: 2147483647: p: identity(1)
     400 Cannot parse missing int: source-id
+    400 Cannot add a field of several source columns: source-ids [1, 2]
     400 Cannot set last added sort order: no sort order has been added
     400 Cannot set default sort order to unknown sort order: 9
     400 Cannot find source column for sort field: identity(99) ASC NULLS FIRST
