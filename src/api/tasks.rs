@@ -1,7 +1,7 @@
 //! Background work, under `/management/v1`.
 
-use super::error::{Error, IcebergErrorResponse};
 use super::authorise::{Named, Need, require};
+use super::error::{Error, IcebergErrorResponse};
 use super::extract::{Query, TaskPath};
 use super::visible::filled;
 use crate::app::App;

@@ -175,7 +175,10 @@ mod tests {
     #[test]
     fn what_is_open_to_everybody_may_only_become_less() {
         let open = OPERATIONS.iter().filter(|(_, _, rule)| *rule == Rule::Open).map(|(_, path, _)| *path);
-        assert_eq!(open.collect::<Vec<_>>(), ["/iceberg/v1/oauth/tokens", "/.well-known/jwks.json", "/health", "/ready"]);
+        assert_eq!(
+            open.collect::<Vec<_>>(),
+            ["/iceberg/v1/oauth/tokens", "/.well-known/jwks.json", "/health", "/ready"]
+        );
     }
 
     #[test]

@@ -127,6 +127,7 @@ async fn a_registered_table_is_the_file_that_was_named(server: Server) {
     server.delete("/namespaces/ns/tables/back").await.expect(204);
     let replaced = server.post("/namespaces/ns/register", register("other", true)).await.expect(200);
     assert_eq!(replaced["metadata"]["table-uuid"], made["metadata"]["table-uuid"]);
+    server.delete("/namespaces/ns/tables/other").await.expect(204);
     let missing = json!({"name": "x", "metadata-location": format!("{file}.none")});
     server.post("/namespaces/ns/register", missing).await.error(404, "NotFoundException");
     server.post("/namespaces/none/register", register("x", false)).await.error(404, "NoSuchNamespaceException");

