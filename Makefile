@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 ENV := python3 tests/env/run.py
 STEPS := python3 tests/env/steps.py
-.PHONY: help run test test-fast lint fmt bench engines compat spark fuzz-smoke docs verdicts deny schemathesis
+.PHONY: help run test test-fast lint fmt bench engines compat spark fuzz-smoke docs verdicts deny schemathesis matrix engines-page
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | column -t -s "$$(printf '\t')"
@@ -28,8 +28,15 @@ fmt: ## format Rust and Python
 bench: ## load on loadTable, commit and create, with the floor beside it
 	$(ENV) -- cargo run --release --example bench
 
-engines: ## PyIceberg, DuckDB, Spark and Sail against a debug build, each test named and timed
+engines: ## every engine against a debug build: the tests, then the matrix of engine x step
 	$(ENV) --spark -- $(STEPS) engines
+
+matrix: ## every engine x step against a debug build (ENGINES="flink sail"), kept in tests/engines/matrix/results.jsonl
+	cargo build --locked
+	$(ENV) --spark -- python tests/engines/matrix run $(ENGINES)
+
+engines-page: ## docs/engines.md from the kept results of the matrix
+	$(ENV) --no-services -- python tests/engines/matrix page
 
 compat: ## Iceberg's own catalog tests and tests of its Java client, against a debug build
 	$(ENV) -- $(STEPS) compat

@@ -1,20 +1,25 @@
 //! What every request shares.
 
+mod access;
+mod audit;
 mod credentials;
 mod journal;
+mod neighbours;
 mod policy;
 mod turns;
 
+pub use access::GrantCache;
+pub use audit::AuditLog;
 pub use credentials::{Credentials, seal_secret};
 pub use journal::{Agent, Journal, Use};
 pub use policy::FormatVersions;
 pub use turns::{Turn, Turns};
 
-use crate::auth::Sealer;
+use crate::auth::{Auth, Sealer};
 use crate::clock::{Clock, Ids};
 use crate::config::{Config, RegisterCheck, RulesMode};
 use crate::plan;
-use crate::storage::{Location, Scoped, Storage};
+use crate::storage::{Location, Storage};
 use crate::store::{self, Db, warehouses};
 use crate::validate::{self, Levels};
 use crate::vending::{Mode, Vending};
@@ -51,6 +56,8 @@ pub struct Parts {
     pub db: Db,
     /// The objects.
     pub storage: Storage,
+    /// Finds out who is calling.
+    pub auth: Auth,
     /// The time.
     pub clock: Clock,
     /// New ids.
@@ -71,14 +78,18 @@ pub struct Parts {
     pub tasks: TaskTracker,
     /// Warehouses by name, as last read.
     pub warehouses: WarehouseCache,
+    /// What callers were granted, as last read.
+    pub grants: GrantCache,
     /// Idempotency keys of requests that run on this server: a second one finds the first one's answer.
     pub keys: Turns,
     /// Tables and views that commits on this server are changing.
     pub changing: Turns,
     /// Notes that wait to be written.
     pub journal: Journal,
+    /// Entries of the audit log that wait to be written.
+    pub audit: AuditLog,
     /// Seals and opens what is secret in the database.
-    pub sealer: Sealer,
+    pub sealer: Arc<Sealer>,
     /// Gets credentials for clients.
     pub vending: Vending,
     /// Rung when background work was queued here, so that it need not wait for the next look.
@@ -313,10 +324,5 @@ impl App {
             }
         }
         Ok(())
-    }
-
-    /// Storage as seen by requests on a warehouse: nothing outside of its allowed places.
-    pub fn scoped(&self, warehouse: &Warehouse) -> Scoped {
-        Scoped::new(self.storage.clone(), warehouse.allowed.clone())
     }
 }

@@ -1,10 +1,13 @@
 //! The subcommands.
 
+mod grant;
+mod identity;
 mod tools;
 mod warehouse;
 
 use crate::app::{App, WarehouseSettings};
 use crate::commit::{self, NewWarehouse, WarehouseChange};
+use crate::config::auth::{AuthConfig, Method};
 use crate::config::{Config, Settings};
 use crate::store::{Page, warehouses};
 use crate::telemetry::chain;
@@ -45,6 +48,13 @@ enum Command {
     Rules,
     #[command(flatten)]
     Tool(tools::Tool),
+    /// Manage the server's own identities in the database
+    Identity {
+        #[command(subcommand)]
+        command: identity::IdentityCommand,
+    },
+    #[command(flatten)]
+    Grant(grant::GrantCommand),
     /// Manage warehouses in the database
     Warehouse {
         #[command(subcommand)]
@@ -121,7 +131,14 @@ async fn run_command(command: Command, config: Config) -> Result<(), AnyError> {
         Command::Config => print(&config.shown()),
         Command::Openapi => print(&api::openapi_json()),
         Command::Rules => print(&validate::rules_page()),
+        Command::Identity { command } => identity::run(&config, command).await,
         Command::Warehouse { command } => warehouse(config, command).await,
+        Command::Grant(command) => {
+            let app = server::build(Config { warehouses: Vec::new(), ..config }).await?;
+            let done = grant::run(&app, command).await;
+            app.db.close().await;
+            done
+        }
         Command::Tool(_) => Ok(()),
     }
 }
@@ -137,6 +154,7 @@ async fn serve(config: Config) -> Result<(), AnyError> {
     let listener = server::bind(&config).await?;
     let address = listener.local_addr()?;
     let app = server::build(config).await?;
+    server::check_exposure(&listener, &app)?;
     print(&welcome(address, &app))?;
     server::serve(listener, app, stop_signal()).await?;
     Ok(())
@@ -147,17 +165,23 @@ fn welcome(address: SocketAddr, app: &App) -> String {
     let base = format!("http://{address}/iceberg");
     let names: Vec<&str> = app.config.warehouses.iter().map(|w| w.name.as_str()).collect();
     let warehouse = names.first().copied().unwrap_or("default");
+    let (asks, header, engine) = if app.auth.is_open() {
+        ("nobody: everything is allowed to everyone", "", "")
+    } else {
+        ("everybody for a token", " -H \"Authorization: Bearer $TOKEN\"", " credential=ID:SECRET")
+    };
     format!(
         "listening on {base}\n\
          \n\
          database   {database}\n\
          warehouses {warehouses}\n\
+         asks       {asks}\n\
          \n\
          try:\n\
-         \x20 curl {base}/v1/config\n\
-         \x20 curl -X POST {base}/v1/namespaces -H 'Content-Type: application/json' -d '{{\"namespace\": [\"demo\"]}}'\n\
-         \x20 curl {base}/v1/namespaces\n\
-         or point an engine at uri={base} warehouse={warehouse}\n",
+         \x20 curl{header} {base}/v1/config\n\
+         \x20 curl{header} -X POST {base}/v1/namespaces -H 'Content-Type: application/json' -d '{{\"namespace\": [\"demo\"]}}'\n\
+         \x20 curl{header} {base}/v1/namespaces\n\
+         or point an engine at uri={base} warehouse={warehouse}{engine}\n",
         database = crate::config::hide_password(&app.config.database_url),
         warehouses =
             app.config.warehouses.iter().map(|w| format!("{} = {}", w.name, w.location)).collect::<Vec<_>>().join(", "),
@@ -198,8 +222,9 @@ fn health(config: &Config) -> Result<(), AnyError> {
 }
 
 async fn warehouse(config: Config, command: WarehouseCommand) -> Result<(), AnyError> {
-    // Only what the command names is to change.
-    let app = server::build(Config { warehouses: Vec::new(), ..config }).await?;
+    // Only what the command names is to change, and nobody calls.
+    let auth = AuthConfig { methods: vec![Method::None], ..config.auth };
+    let app = server::build(Config { warehouses: Vec::new(), auth, ..config }).await?;
     match command {
         WarehouseCommand::List => {
             for row in warehouses::list(&app.db, &Page::default()).await?.items {

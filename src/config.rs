@@ -1,12 +1,12 @@
 //! Settings: every key once, with its default. Flag beats environment variable beats TOML file beats default.
 
+pub mod auth;
 mod lifetime;
 mod modes;
-mod secret;
 
+pub use auth::{AuthConfig, AuthSettings};
 pub use lifetime::Lifetime;
 pub use modes::{RegisterCheck, RulesMode};
-pub use secret::Hidden;
 
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -60,6 +60,9 @@ pub struct Settings {
     /// Seconds after which the work of a server that died is taken over [default: 60]
     #[arg(long, env = "GUILLEMOT_TASK_LEASE_S", global = true)]
     pub task_lease_s: Option<u64>,
+    /// Days that the audit log is kept [default: 90]
+    #[arg(long, env = "GUILLEMOT_AUDIT_RETENTION_DAYS", global = true)]
+    pub audit_retention_days: Option<u32>,
     /// Memory for cached table metadata in MiB [default: 128]
     #[arg(long, env = "GUILLEMOT_METADATA_CACHE_MIB", global = true)]
     pub metadata_cache_mib: Option<u64>,
@@ -99,12 +102,6 @@ pub struct Settings {
     /// Address buckets by path instead of by host name [default: true with an endpoint]
     #[arg(long, env = "GUILLEMOT_S3_PATH_STYLE", num_args = 0..=1, default_missing_value = "true", global = true)]
     pub s3_path_style: Option<bool>,
-    /// Keys that secrets in the database are sealed with, each 32 bytes in base64; the first one seals, all open
-    #[arg(long, env = "GUILLEMOT_SECRET_KEY", value_name = "KEYS", global = true, hide_env_values = true)]
-    pub secret_key: Option<Hidden>,
-    /// A file that holds them
-    #[arg(long, env = "GUILLEMOT_SECRET_KEY_FILE", global = true)]
-    pub secret_key_file: Option<PathBuf>,
     /// Where Google's tokens are exchanged for tokens of one table [default: <https://sts.googleapis.com/v1/token>]
     #[arg(long, env = "GUILLEMOT_GCS_STS_URL", global = true)]
     pub gcs_sts_url: Option<String>,
@@ -114,6 +111,9 @@ pub struct Settings {
     /// Base URL of the service that gives temporary S3 keys [default: the S3 endpoint, else the region's own of Amazon]
     #[arg(long, env = "GUILLEMOT_S3_STS_ENDPOINT", global = true)]
     pub s3_sts_endpoint: Option<String>,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "a doc comment here would become the program's description")]
+    pub auth: AuthSettings,
 }
 
 /// How log lines look.
@@ -133,14 +133,6 @@ pub enum Error {
     /// The file named by `--config` cannot be read.
     #[error("settings file {} cannot be read", path.display())]
     Read {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
-    /// The file named by `--secret-key-file` cannot be read.
-    #[error("secret key file {} cannot be read", path.display())]
-    ReadSecret {
         /// The file.
         path: PathBuf,
         /// What the system said.
@@ -195,6 +187,7 @@ pub struct Config {
     pub idempotency_key_lifetime: Lifetime,
     pub task_interval_s: u64,
     pub task_lease_s: u64,
+    pub audit_retention_days: u32,
     pub metadata_cache_bytes: u64,
     pub manifest_cache_bytes: u64,
     pub plan_cache_bytes: u64,
@@ -208,11 +201,10 @@ pub struct Config {
     pub s3_public_endpoint: Option<String>,
     pub s3_region: Option<String>,
     pub s3_path_style: Option<bool>,
-    #[serde(skip_serializing_if = "Hidden::is_empty")]
-    pub secret_key: Hidden,
     pub gcs_sts_url: String,
     pub gcs_token_url: String,
     pub s3_sts_endpoint: Option<String>,
+    pub auth: AuthConfig,
 }
 
 const MIB: u64 = 1024 * 1024;
@@ -243,6 +235,7 @@ impl Settings {
             idempotency_key_lifetime: self.idempotency_key_lifetime.or(other.idempotency_key_lifetime),
             task_interval_s: self.task_interval_s.or(other.task_interval_s),
             task_lease_s: self.task_lease_s.or(other.task_lease_s),
+            audit_retention_days: self.audit_retention_days.or(other.audit_retention_days),
             metadata_cache_mib: self.metadata_cache_mib.or(other.metadata_cache_mib),
             manifest_cache_mib: self.manifest_cache_mib.or(other.manifest_cache_mib),
             plan_cache_mib: self.plan_cache_mib.or(other.plan_cache_mib),
@@ -256,11 +249,10 @@ impl Settings {
             s3_public_endpoint: self.s3_public_endpoint.or(other.s3_public_endpoint),
             s3_region: self.s3_region.or(other.s3_region),
             s3_path_style: self.s3_path_style.or(other.s3_path_style),
-            secret_key: self.secret_key.or(other.secret_key),
-            secret_key_file: self.secret_key_file.or(other.secret_key_file),
             gcs_sts_url: self.gcs_sts_url.or(other.gcs_sts_url),
             gcs_token_url: self.gcs_token_url.or(other.gcs_token_url),
             s3_sts_endpoint: self.s3_sts_endpoint.or(other.s3_sts_endpoint),
+            auth: self.auth.or(other.auth),
         }
     }
 
@@ -287,6 +279,7 @@ impl Settings {
             idempotency_key_lifetime: Lifetime::parse(self.idempotency_key_lifetime.as_deref().unwrap_or("PT30M"))?,
             task_interval_s: self.task_interval_s.unwrap_or(10),
             task_lease_s: self.task_lease_s.unwrap_or(60).max(1),
+            audit_retention_days: self.audit_retention_days.unwrap_or(90),
             metadata_cache_bytes: self.metadata_cache_mib.unwrap_or(128).saturating_mul(MIB),
             manifest_cache_bytes: self.manifest_cache_mib.unwrap_or(128).saturating_mul(MIB),
             plan_cache_bytes: self.plan_cache_mib.unwrap_or(128).saturating_mul(MIB),
@@ -300,10 +293,10 @@ impl Settings {
             s3_public_endpoint: self.s3_public_endpoint,
             s3_region: self.s3_region,
             s3_path_style: self.s3_path_style,
-            secret_key: Hidden::of(self.secret_key, self.secret_key_file.as_deref())?,
             gcs_sts_url: self.gcs_sts_url.unwrap_or_else(|| "https://sts.googleapis.com/v1/token".into()),
             gcs_token_url: self.gcs_token_url.unwrap_or_else(|| "https://oauth2.googleapis.com/token".into()),
             s3_sts_endpoint: self.s3_sts_endpoint,
+            auth: self.auth.resolve()?,
         })
     }
 }

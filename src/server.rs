@@ -2,8 +2,8 @@
 
 mod header_case;
 
-use crate::app::{App, Journal, MetadataCache, Parts, Turns, WarehouseCache};
-use crate::auth::{Sealer, sealed};
+use crate::app::{App, AuditLog, GrantCache, Journal, MetadataCache, Parts, Turns, WarehouseCache};
+use crate::auth::{self, Auth, Sealer, SecretKeyError};
 use crate::clock::{Clock, Ids};
 use crate::config::Config;
 use crate::storage::{Location, Storage, StorageConfig};
@@ -16,6 +16,7 @@ use axum::extract::Request;
 use header_case::HeaderCase;
 use std::future::Future;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
@@ -46,14 +47,23 @@ pub enum Error {
         /// Its name.
         name: String,
         /// Why not.
-        source: commit::Error,
+        source: Box<commit::Error>,
     },
-    /// The keys that secrets are sealed with are none.
+    /// Authentication cannot be set up.
+    #[error("authentication cannot be set up")]
+    Auth(#[source] auth::SetupError),
+    /// The keys that secrets are sealed with cannot be used.
     #[error("secrets cannot be sealed")]
-    SecretKey(#[source] sealed::Error),
+    SecretKey(#[source] SecretKeyError),
     /// No HTTP client can be made.
     #[error("no HTTP client can be made")]
     Client(#[source] reqwest::Error),
+    /// Whoever reaches the address could read, change and drop everything.
+    #[error(
+        "refusing to serve without authentication on {0}, which others may reach: add an identity \
+         (`guillemot identity create NAME`), configure an issuer, or say --insecure-no-auth"
+    )]
+    Open(SocketAddr),
     /// The address cannot be listened on.
     #[error("cannot listen on {address}")]
     Bind {
@@ -81,10 +91,12 @@ pub async fn build_with(config: Config, clock: Clock, ids: Ids) -> Result<App, E
         levels.set(rule, level).map_err(|e| Error::Rule(e.to_string()))?;
     }
     let allowed = config.allow_prefix.iter().map(|p| Location::parse(p)).collect::<Result<_, _>>();
-    let sealer = Sealer::new(config.secret_key.reveal()).map_err(Error::SecretKey)?;
+    let sealer = Arc::new(sealer(&config)?);
+    let auth = Auth::start(&config.auth, Arc::clone(&sealer), &db).await.map_err(Error::Auth)?;
     let vending = Vending::new(services(&config)).map_err(Error::Client)?;
     let app = App::new(Parts {
         db,
+        auth,
         storage: Storage::new(storage_config(&config)).map_err(Error::Place)?,
         clock,
         ids,
@@ -96,9 +108,11 @@ pub async fn build_with(config: Config, clock: Clock, ids: Ids) -> Result<App, E
         config,
         tasks: TaskTracker::new(),
         warehouses: WarehouseCache::default(),
+        grants: GrantCache::default(),
         keys: Turns::default(),
         changing: Turns::default(),
         journal: Journal::default(),
+        audit: AuditLog::default(),
         sealer,
         vending,
         work: Notify::new(),
@@ -107,7 +121,7 @@ pub async fn build_with(config: Config, clock: Clock, ids: Ids) -> Result<App, E
     for warehouse in &app.config.warehouses {
         commit::ensure_warehouse(&app, &warehouse.name, &warehouse.location)
             .await
-            .map_err(|source| Error::Warehouse { name: warehouse.name.clone(), source })?;
+            .map_err(|source| Error::Warehouse { name: warehouse.name.clone(), source: Box::new(source) })?;
     }
     Ok(app)
 }
@@ -122,6 +136,14 @@ pub async fn open_database(config: &Config) -> Result<Db, Error> {
 
 fn database_error(config: &Config, source: store::Error) -> Error {
     Error::Database { url: crate::config::hide_password(&config.database_url), source }
+}
+
+/// Seals secrets. Without a key it refuses to: that matters to those alone who want one kept.
+fn sealer(config: &Config) -> Result<Sealer, Error> {
+    match auth::sealer(&config.auth, &config.database_url) {
+        Err(SecretKeyError::Missing) => Ok(Sealer::default()),
+        found => found.map_err(Error::SecretKey),
+    }
 }
 
 /// Where credentials for clients come from.
@@ -159,7 +181,7 @@ pub async fn serve(
     app: App,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> Result<(), Error> {
-    warn_when_open(listener.local_addr().ok());
+    check_exposure(&listener, &app)?;
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let letters = HeaderCase::learn().await.map_err(Error::Serve)?;
     let named = ServiceBuilder::new().map_response(move |reply| letters.apply(reply));
@@ -194,13 +216,19 @@ async fn finish(app: &App, grace: Duration) {
     app.db.close().await;
 }
 
-/// Without authentication, whoever reaches the address can change and drop everything.
-fn warn_when_open(address: Option<SocketAddr>) {
-    if let Some(address) = address.filter(|address| !address.ip().is_loopback()) {
-        tracing::warn!(
-            %address,
-            "LISTENING WITHOUT AUTHENTICATION on an address that others may reach: \
-             whoever connects can read, change and drop every table"
-        );
+/// Refuses to serve everybody on an address that others may reach, unless that was asked for.
+pub fn check_exposure(listener: &TcpListener, app: &App) -> Result<(), Error> {
+    let address = listener.local_addr().map_err(Error::Serve)?;
+    if !app.auth.is_open() || address.ip().is_loopback() {
+        return Ok(());
     }
+    if !app.config.auth.insecure_no_auth {
+        return Err(Error::Open(address));
+    }
+    tracing::warn!(
+        %address,
+        "LISTENING WITHOUT AUTHENTICATION on an address that others may reach: \
+         whoever connects can read, change and drop every table"
+    );
+    Ok(())
 }

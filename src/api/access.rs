@@ -1,31 +1,36 @@
-//! What a caller asks for and may have of a table's files.
+//! What a client asks for, and its caller may have, of a table's files.
 
-use crate::app::App;
-use crate::auth::Access;
+use super::authorise::writes;
+use crate::app::{App, Warehouse};
+use crate::auth::{Access, Caller};
 use crate::commit::Asker;
-use crate::vending::{Delegation, HEADER};
+use crate::spec::TableIdent;
+use crate::vending::{Delegation, HEADER, Mode};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use std::convert::Infallible;
 
-/// Who calls, as far as files are concerned.
+/// How a client asks to get at files.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Caller(Delegation);
+pub(super) struct Asks(Delegation);
 
-impl Caller {
-    /// How far it may go with the files of a table. Whoever reaches this server may change every table.
-    #[expect(clippy::unused_self, reason = "what a caller may do is a matter of who calls")]
-    pub(super) fn access(self) -> Access {
-        Access::ReadWrite
-    }
-
-    /// What it asks for.
-    pub(super) fn asker(self) -> Asker {
-        Asker { delegation: self.0, access: self.access() }
+impl Asks {
+    /// What is to be had for a table; nothing where the warehouse offers nothing that the client asks for.
+    pub(super) fn of(self, caller: &Caller, warehouse: &Warehouse, ident: &TableIdent) -> Option<Asker> {
+        match self.0.of(warehouse.credentials.mode) {
+            Mode::None => None,
+            mode => Some(Asker { mode, access: access(caller, warehouse, ident) }),
+        }
     }
 }
 
-impl FromRequestParts<App> for Caller {
+/// How far a caller who may read a table may go with its files. Whoever may add snapshots to one branch alone reads:
+/// no credential is good for new files and not for those of other branches.
+pub(super) fn access(caller: &Caller, warehouse: &Warehouse, ident: &TableIdent) -> Access {
+    if writes(caller, &warehouse.row.id, ident) { Access::ReadWrite } else { Access::Read }
+}
+
+impl FromRequestParts<App> for Asks {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Infallible> {

@@ -1,9 +1,10 @@
 //! Credentials for a table's files.
 
-use super::access::Caller;
+use super::access::access;
 use super::error::{Error, IcebergErrorResponse};
 use super::extract::{InWarehouse, Query, TablePath};
 use crate::app::App;
+use crate::auth::Caller;
 use crate::commit::{self, StorageCredential};
 use axum::Json;
 use axum::extract::State;
@@ -43,6 +44,7 @@ pub(super) async fn load_credentials(
     caller: Caller,
 ) -> Result<impl IntoResponse, Error> {
     query.check_referenced_by()?;
-    let storage_credentials = commit::credentials(&app, &warehouse, &ident, caller.access()).await?;
+    let storage_credentials =
+        commit::credentials(&app, &warehouse, &ident, access(&caller, &warehouse, &ident)).await?;
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(LoadCredentialsResponse { storage_credentials })))
 }

@@ -1,12 +1,17 @@
 //! Tables that were dropped and can be brought back, under `/management/v1`.
 
+use super::authorise::{Need, reads, require};
 use super::error::{Error, IcebergErrorResponse};
 use super::extract::{Body, DroppedPath, ManagedWarehouse, Query};
 use super::model::TableIdentifier;
+use super::visible::filled;
 use crate::app::App;
+use crate::auth::{Action, Caller, Object};
 use crate::commit::{self, Which};
 use crate::spec::TableIdent;
 use crate::store::dropped::{self, Dropped};
+use crate::store::tables::Kind;
+use crate::store::{self, Entity};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -96,9 +101,14 @@ pub(super) struct UndropTableResponse {
 pub(super) async fn list_dropped_tables(
     State(app): State<App>,
     ManagedWarehouse(warehouse): ManagedWarehouse,
+    access: Caller,
     query: Query,
 ) -> Result<Json<ListDroppedTablesResponse>, Error> {
-    let listing = dropped::list(&app.db, &warehouse.row.id, &query.bounded_page()?).await?;
+    let id = &warehouse.row.id;
+    let read = |db, page| async move { dropped::list(&db, id, &page).await };
+    let key = |dropped: &Dropped| dropped.row.id.clone();
+    let shown = |dropped: &Dropped| reads(&access, id, &dropped.row.ident);
+    let listing = filled(&app.db, &query.bounded_page()?, read, key, shown).await?;
     Ok(Json(ListDroppedTablesResponse {
         next_page_token: query.next_page_token(&listing),
         tables: listing.items.into_iter().map(DroppedTable::from).collect(),
@@ -120,14 +130,18 @@ pub(super) async fn list_dropped_tables(
 pub(super) async fn undrop_table(
     State(app): State<App>,
     ManagedWarehouse(warehouse): ManagedWarehouse,
+    access: Caller,
     body: Body,
 ) -> Result<Json<UndropTableResponse>, Error> {
+    let see = Need::warehouse(Action::See, &warehouse.row);
+    require(&access, see)?;
     let request: UndropTableRequest = body.json()?;
     let which = match (request.id, request.identifier) {
         (Some(id), None) => Which::Id(id),
         (None, Some(ident)) => Which::Name(ident),
         _ => return Err(Error::BadRequest("Invalid undrop: expected either id or identifier".to_owned())),
     };
+    may_undrop(&app, &access, &warehouse.row.id, &which, request.destination.as_ref()).await?;
     let at = app.clone();
     app.finish(async move {
         let row = commit::undrop(&at, &warehouse, &which, request.destination.as_ref()).await?;
@@ -151,13 +165,48 @@ pub(super) async fn end_dropped_table(
     State(app): State<App>,
     ManagedWarehouse(warehouse): ManagedWarehouse,
     DroppedPath(id): DroppedPath,
+    access: Caller,
     query: Query,
 ) -> Result<StatusCode, Error> {
+    require(&access, Need::warehouse(Action::See, &warehouse.row))?;
     let purge = query.flag("purgeRequested")?;
+    may_end(&app, &access, &warehouse.row.id, &id, purge).await?;
     let at = app.clone();
     app.finish(async move {
         commit::end_dropped(&at, &warehouse, &id, purge).await?;
         Ok(StatusCode::NO_CONTENT)
     })
     .await
+}
+
+/// Who brings a table back may write to it where it was, and create one where it goes.
+async fn may_undrop(
+    app: &App,
+    access: &Caller,
+    warehouse_id: &str,
+    which: &Which,
+    destination: Option<&TableIdent>,
+) -> Result<(), Error> {
+    let was = match which {
+        Which::Name(ident) => ident.clone(),
+        Which::Id(id) => visible(app, access, warehouse_id, id).await?,
+    };
+    require(access, Need::table(Action::Write, warehouse_id, Kind::Table, &was))?;
+    let namespace = &destination.unwrap_or(&was).namespace;
+    require(access, Need::namespace(Action::Create, warehouse_id, namespace))
+}
+
+/// Who ends a dropped table's time may drop it, and purge it if that is asked for.
+async fn may_end(app: &App, access: &Caller, warehouse_id: &str, id: &str, purge: bool) -> Result<(), Error> {
+    let was = visible(app, access, warehouse_id, id).await?;
+    require(access, Need::table(Action::Drop, warehouse_id, Kind::Table, &was))?;
+    if purge { require(access, Need::table(Action::Purge, warehouse_id, Kind::Table, &was)) } else { Ok(()) }
+}
+
+/// The name that a dropped table had, for those who may know of it.
+async fn visible(app: &App, access: &Caller, warehouse_id: &str, id: &str) -> Result<TableIdent, Error> {
+    let missing = || store::Error::NotFound(Entity::Table(id.to_owned()));
+    let was = dropped::load(&app.db, warehouse_id, id).await?.ok_or_else(missing)?.row.ident;
+    let seen = access.may(&Action::See, &Object::Table(warehouse_id.to_owned(), was.clone()));
+    if seen { Ok(was) } else { Err(missing().into()) }
 }

@@ -1,6 +1,8 @@
 //! Errors meet HTTP: one exhaustive match from what happened to status and type (`spec.md` 1.1, 6.1, 6.2).
 
+use super::authenticate::challenge;
 use crate::app::WarehouseError;
+use crate::auth;
 use crate::commit;
 use crate::plan;
 use crate::spec;
@@ -32,6 +34,12 @@ pub enum Error {
         /// The limit, in bytes.
         limit: usize,
     },
+    /// It is not known who is calling.
+    #[error("Not authenticated: this server demands to know who is calling")]
+    NotAuthenticated,
+    /// Who is calling may not do that.
+    #[error("{0}")]
+    Forbidden(String),
     /// There is no such function.
     #[error("Function does not exist: {0}")]
     NoSuchFunction(String),
@@ -51,6 +59,9 @@ pub enum Error {
         /// The path as the client wrote it.
         path: String,
     },
+    /// The caller is not known.
+    #[error(transparent)]
+    Caller(#[from] auth::Error),
     /// A fault of the server.
     #[error("internal error")]
     Internal,
@@ -89,10 +100,15 @@ fn store_text(error: &StoreError) -> String {
         StoreError::NotFound(Entity::Table(name)) => format!("Table does not exist: {name}"),
         StoreError::NotFound(Entity::View(name)) => format!("View does not exist: {name}"),
         StoreError::NotFound(Entity::Task(id)) => format!("Task does not exist: {id}"),
+        StoreError::NotFound(Entity::Grant(id)) => format!("Grant does not exist: {id}"),
         StoreError::AlreadyExists(Entity::Warehouse(name)) => format!("Warehouse already exists: {name}"),
         StoreError::AlreadyExists(Entity::Namespace(name)) => format!("Namespace already exists: {name}"),
         StoreError::AlreadyExists(Entity::Table(name)) => format!("Table already exists: {name}"),
         StoreError::AlreadyExists(Entity::View(name)) => format!("View already exists: {name}"),
+        // Whose it is may be nobody's business.
+        StoreError::LocationTaken { wanted, .. } => {
+            format!("Invalid location: {wanted} overlaps the location of another table")
+        }
         StoreError::NotEmpty(Entity::Namespace(name)) => format!("Namespace {name} is not empty"),
         other => other.to_string(),
     }
@@ -117,9 +133,12 @@ impl Error {
             Self::BadRequest(_) => BAD_REQUEST,
             Self::Unprocessable(_) => (StatusCode::UNPROCESSABLE_ENTITY, "UnprocessableEntityException"),
             Self::TooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "BadRequestException"),
+            Self::NotAuthenticated => (StatusCode::UNAUTHORIZED, "NotAuthorizedException"),
+            Self::Forbidden(_) => (StatusCode::FORBIDDEN, "ForbiddenException"),
             Self::NoSuchFunction(_) => (StatusCode::NOT_FOUND, "NoSuchFunctionException"),
             Self::NoRoute { .. } => (StatusCode::NOT_FOUND, "NotFoundException"),
             Self::MethodNotAllowed { .. } => (StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowedException"),
+            Self::Caller(error) => caller(error),
             Self::Internal => INTERNAL,
         }
     }
@@ -129,6 +148,17 @@ impl Error {
             Self::UseCase(commit::Error::Refused(report)) => &report.refused,
             _ => &[],
         }
+    }
+}
+
+/// An expired token is a 401 too: Iceberg's specification prefers it to 419, Java knows no other, PyIceberg takes both.
+fn caller(error: &auth::Error) -> Wire {
+    use auth::Error as E;
+    match error {
+        E::NoToken | E::Refused(_) | E::Expired => (StatusCode::UNAUTHORIZED, "NotAuthorizedException"),
+        E::Unavailable { .. } => COME_BACK,
+        E::Store(error) => store(error),
+        E::Keys(_) => INTERNAL,
     }
 }
 
@@ -180,12 +210,14 @@ fn store(error: &StoreError) -> Wire {
         StoreError::NotFound(Entity::Namespace(_)) => (StatusCode::NOT_FOUND, "NoSuchNamespaceException"),
         StoreError::NotFound(Entity::Table(_)) => NO_SUCH_TABLE,
         StoreError::NotFound(Entity::View(_)) => (StatusCode::NOT_FOUND, "NoSuchViewException"),
-        StoreError::NotFound(Entity::Task(_)) => (StatusCode::NOT_FOUND, "NotFoundException"),
-        StoreError::AlreadyExists(_) | StoreError::LocationTaken { .. } => ALREADY_EXISTS,
+        StoreError::NotFound(Entity::Task(_) | Entity::Identity(_) | Entity::Grant(_)) => {
+            (StatusCode::NOT_FOUND, "NotFoundException")
+        }
+        StoreError::AlreadyExists(_) => ALREADY_EXISTS,
         StoreError::NotEmpty(Entity::Namespace(_)) => (StatusCode::CONFLICT, "NamespaceNotEmptyException"),
         StoreError::NotEmpty(_) => (StatusCode::CONFLICT, "NotEmptyException"),
         StoreError::Conflict => COMMIT_FAILED,
-        StoreError::Unstorable { .. } => BAD_REQUEST,
+        StoreError::LocationTaken { .. } | StoreError::Unstorable { .. } => BAD_REQUEST,
         StoreError::OutcomeUnknown(_) => (StatusCode::INTERNAL_SERVER_ERROR, "CommitStateUnknownException"),
         StoreError::Busy(_) | StoreError::Sql(_) | StoreError::Setup(_) | StoreError::AlreadyAnswered => COME_BACK,
         StoreError::Corrupt { .. } => INTERNAL,
@@ -232,6 +264,11 @@ impl IntoResponse for Error {
         let error =
             ErrorModel { message: self.to_string(), kind, code: status.as_u16(), violations: self.violations() };
         let mut response = (status, Json(IcebergErrorResponse { error })).into_response();
+        if let Self::Caller(error) = &self
+            && let Some(challenge) = challenge(error)
+        {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+        }
         if status == StatusCode::SERVICE_UNAVAILABLE {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
         }

@@ -39,6 +39,12 @@ fn take(names: &mut HashMap<String, String>, key: &str) -> Result<String, Error>
     names.remove(key).ok_or_else(|| Error::BadRequest(format!("Invalid path: no {key}")))
 }
 
+/// What the prefix of the path names: a warehouse, or none.
+pub(super) async fn named_warehouse(parts: &mut Parts, app: &App) -> Result<Option<String>, Error> {
+    let prefix = take(&mut names(parts, app).await?, "prefix")?;
+    Ok((prefix != NO_PREFIX).then_some(prefix))
+}
+
 /// The warehouse that the prefix of the path names.
 #[derive(Debug)]
 pub(super) struct InWarehouse(pub(super) Arc<Warehouse>);
@@ -47,9 +53,8 @@ impl FromRequestParts<App> for InWarehouse {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
-        let prefix = take(&mut names(parts, app).await?, "prefix")?;
-        let named = (prefix != NO_PREFIX).then_some(prefix.as_str());
-        Ok(Self(app.warehouse(named).await?))
+        let named = named_warehouse(parts, app).await?;
+        Ok(Self(app.warehouse(named.as_deref()).await?))
     }
 }
 
@@ -75,6 +80,9 @@ impl FromRequestParts<App> for NamespacePath {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
         let joined = take(&mut names(parts, app).await?, "namespace")?;
+        if has_empty_level(&joined) {
+            return Err(store::Error::NotFound(Entity::Namespace(joined.replace(SEPARATOR, "."))).into());
+        }
         Ok(Self(split_namespace(&joined)?))
     }
 }
@@ -87,9 +95,7 @@ impl FromRequestParts<App> for TablePath {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
-        let mut names = names(parts, app).await?;
-        let namespace = split_namespace(&take(&mut names, "namespace")?)?;
-        Ok(Self(TableIdent::new(namespace, take(&mut names, "table")?)?))
+        Ok(Self(named(&mut names(parts, app).await?, "table", Entity::Table)?))
     }
 }
 
@@ -101,9 +107,7 @@ impl FromRequestParts<App> for ViewPath {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
-        let mut names = names(parts, app).await?;
-        let namespace = split_namespace(&take(&mut names, "namespace")?)?;
-        Ok(Self(TableIdent::new(namespace, take(&mut names, "view")?)?))
+        Ok(Self(named(&mut names(parts, app).await?, "view", Entity::View)?))
     }
 }
 
@@ -173,6 +177,18 @@ impl FromRequestParts<App> for TaskPath {
     }
 }
 
+/// `{grant}` of a management path.
+#[derive(Debug)]
+pub(super) struct GrantPath(pub(super) String);
+
+impl FromRequestParts<App> for GrantPath {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
+        Ok(Self(take(&mut names(parts, app).await?, "grant")?))
+    }
+}
+
 /// `{id}` of a dropped table in a management path.
 #[derive(Debug)]
 pub(super) struct DroppedPath(pub(super) String);
@@ -183,6 +199,24 @@ impl FromRequestParts<App> for DroppedPath {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
         Ok(Self(take(&mut names(parts, app).await?, "id")?))
     }
+}
+
+/// The namespace and the name that `key` stands for in the path. What a path names is there or not: a client that asks
+/// for an empty name, as Flink does while it looks what `a.b` may mean, is told that there is no such thing.
+fn named(
+    names: &mut HashMap<String, String>,
+    key: &str,
+    missing: impl FnOnce(String) -> Entity,
+) -> Result<TableIdent, Error> {
+    let (joined, name) = (take(names, "namespace")?, take(names, key)?);
+    if has_empty_level(&joined) || name.is_empty() {
+        return Err(store::Error::NotFound(missing(format!("{}.{name}", joined.replace(SEPARATOR, ".")))).into());
+    }
+    Ok(TableIdent::new(split_namespace(&joined)?, name)?)
+}
+
+fn has_empty_level(joined: &str) -> bool {
+    joined.split(SEPARATOR).any(str::is_empty)
 }
 
 /// Splits a namespace as it stands in a path or query, once decoded.
@@ -232,6 +266,16 @@ impl Query {
     /// The namespace in `parent`; none where it is absent or empty.
     pub(super) fn parent(&self) -> Result<Option<Namespace>, Error> {
         self.filled("parent").map(split_namespace).transpose()
+    }
+
+    /// The namespace in `namespace`; none where it is absent or empty.
+    pub(super) fn namespace(&self) -> Result<Option<Namespace>, Error> {
+        self.filled("namespace").map(split_namespace).transpose()
+    }
+
+    /// Every value of a parameter that may be repeated.
+    pub(super) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        self.parameters.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
     /// The page asked for. Without `pageToken` that is everything (`spec.md` 1.2).

@@ -14,6 +14,7 @@ use super::error::Error;
 use super::extract::{Body, read_body};
 use super::tables::{json, loaded};
 use crate::app::App;
+use crate::auth::Principal;
 use crate::commit::{self, Once};
 use crate::spec::ViewMetadata;
 use crate::store;
@@ -172,10 +173,12 @@ fn key_of(headers: &HeaderMap) -> Result<String, Error> {
     }
 }
 
-/// What makes a request the same: method, path, query and body. Who sends it will belong here too, once that is known.
+/// What makes a request the same: who sends it, method, path, query and body. Two callers with one key do not get each
+/// other's answers.
 fn fingerprint(parts: &Parts, body: &[u8]) -> String {
     let mut hash = Sha256::new();
-    let texts = [parts.method.as_str(), parts.uri.path(), parts.uri.query().unwrap_or_default()];
+    let caller = parts.extensions.get::<Principal>().map_or("", |principal| principal.name.as_str());
+    let texts = [caller, parts.method.as_str(), parts.uri.path(), parts.uri.query().unwrap_or_default()];
     for part in texts.map(str::as_bytes).into_iter().chain([body]) {
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part);
@@ -214,7 +217,11 @@ mod tests {
     }
 
     #[test]
-    fn another_method_path_query_or_body_is_another_request() {
+    fn another_caller_method_path_query_or_body_is_another_request() {
+        let by = |name: &str, mut parts: Parts| {
+            parts.extensions.insert(Principal { name: name.to_owned(), ..Principal::anonymous() });
+            parts
+        };
         let parts =
             |method: &str, uri: &str| Request::builder().method(method).uri(uri).body(()).unwrap().into_parts().0;
         let one = fingerprint(&parts("POST", "/a?b"), b"{}");
@@ -224,6 +231,8 @@ mod tests {
             fingerprint(&parts("POST", "/a"), b"{}"),
             fingerprint(&parts("POST", "/a?b="), b"{}"),
             fingerprint(&parts("POST", "/a?b"), b"{ }"),
+            fingerprint(&by("identity:b", parts("POST", "/a?b")), b"{}"),
+            fingerprint(&by("identity:c", parts("POST", "/a?b")), b"{}"),
         ] {
             assert_ne!(one, other);
         }

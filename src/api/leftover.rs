@@ -12,10 +12,6 @@ use axum::response::Response;
 use futures::StreamExt;
 use futures::stream::{self, Stream};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
-
-/// How long a client may go on sending what nobody reads.
-const LIMIT: Duration = Duration::from_secs(10);
 
 /// Stands around everything that answers.
 pub(super) async fn drain(State(app): State<App>, request: Request, next: Next) -> Response {
@@ -28,7 +24,7 @@ pub(super) async fn drain(State(app): State<App>, request: Request, next: Next) 
     let response = next.run(Request::from_parts(parts, Body::from_stream(rest(Arc::clone(&body))))).await;
     // What is too large is not read to its end: it may have none.
     if response.status() != StatusCode::PAYLOAD_TOO_LARGE {
-        let _ = tokio::time::timeout(LIMIT, discard(rest(body), app.config.max_body_bytes)).await;
+        discard(rest(body), app.config.max_body_bytes).await;
     }
     response
 }

@@ -1,8 +1,11 @@
 //! Management of warehouses, under `/management/v1`.
 
+use super::authorise::{Need, require};
 use super::error::{Error, IcebergErrorResponse};
 use super::extract::{Body, Query, WarehousePath};
+use super::visible::filled;
 use crate::app::{App, WarehouseSettings};
+use crate::auth::{Action, Caller, Object};
 use crate::commit::{self, NewWarehouse, StorageSecret, WarehouseChange};
 use crate::store::warehouses::{self, Status};
 use crate::store::{self, Entity};
@@ -117,7 +120,7 @@ impl WriteOnly {
     }
 }
 
-/// All warehouses.
+/// The warehouses that the caller may see.
 #[utoipa::path(
     get, path = "/management/v1/warehouses", operation_id = "listWarehouses", tag = "management",
     params(("pageToken" = Option<String>, Query), ("pageSize" = Option<u32>, Query)),
@@ -125,9 +128,12 @@ impl WriteOnly {
 )]
 pub(super) async fn list_warehouses(
     State(app): State<App>,
+    access: Caller,
     query: Query,
 ) -> Result<Json<ListWarehousesResponse>, Error> {
-    let listing = warehouses::list(&app.db, &query.page()?).await?;
+    let shown = |row: &warehouses::Warehouse| access.may(&Action::See, &Object::Warehouse(row.id.clone()));
+    let read = |db, page| async move { warehouses::list(&db, &page).await };
+    let listing = filled(&app.db, &query.page()?, read, |row| row.name.clone(), shown).await?;
     Ok(Json(ListWarehousesResponse {
         next_page_token: query.next_page_token(&listing),
         warehouses: listing.items.into_iter().map(WarehouseModel::from).collect(),
@@ -183,9 +189,15 @@ pub(super) async fn load_warehouse(
 pub(super) async fn update_warehouse(
     State(app): State<App>,
     WarehousePath(name): WarehousePath,
+    access: Caller,
     body: Body,
 ) -> Result<Json<WarehouseModel>, Error> {
     let request: UpdateWarehouseRequest = body.json()?;
+    let before = warehouses::load(&app.db, &name).await?.map(|row| WarehouseModel::from(row).settings.allow_prefixes);
+    if request.settings.as_ref().is_some_and(|settings| Some(&settings.allow_prefixes) != before.as_ref()) {
+        // Through them a warehouse reaches the files of others.
+        require(&access, Need::server(Action::Administer))?;
+    }
     let secret = match request.storage_secret {
         Some(given) => Some(given.map(WriteOnly::read).transpose()?),
         None => None,

@@ -1,6 +1,9 @@
 //! HTTP: every route in one list, in the specification's order.
 
 mod access;
+mod audit;
+mod authenticate;
+mod authorise;
 mod config;
 mod credentials;
 mod deletes;
@@ -8,6 +11,7 @@ mod dropped;
 pub mod error;
 mod extract;
 mod functions;
+mod grants;
 mod health;
 mod idempotency;
 mod leftover;
@@ -25,6 +29,7 @@ mod tasks;
 mod transactions;
 mod upgrade;
 mod views;
+mod visible;
 mod warnings;
 
 use crate::app::App;
@@ -44,7 +49,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 use tower_http::request_id::{MakeRequestUuid, PropagateRequestIdLayer, RequestId, SetRequestIdLayer};
 use tower_http::trace::TraceLayer;
-use tracing::Span;
+use tracing::{Span, field};
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -69,6 +74,7 @@ fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(Document::openapi())
         .routes(routes!(config::get_config))
         .routes(routes!(oauth::get_token))
+        .routes(routes!(oauth::public_keys))
         .routes(routes!(namespaces::list_namespaces, namespaces::create_namespace))
         .routes(routes!(namespaces::load_namespace_metadata, namespaces::namespace_exists, namespaces::drop_namespace))
         .routes(routes!(namespaces::update_properties))
@@ -101,6 +107,10 @@ fn routes() -> OpenApiRouter<App> {
         .routes(routes!(reports::list_reports))
         .routes(routes!(warnings::list_warnings))
         .routes(routes!(upgrade::check_upgrade))
+        .routes(routes!(grants::list_grants, grants::create_grant))
+        .routes(routes!(grants::delete_grant))
+        .routes(routes!(grants::check_access))
+        .routes(routes!(audit::list_audit))
         .routes(routes!(deletes::describe_deletes))
         .routes(routes!(health::health))
         .routes(routes!(health::ready))
@@ -131,8 +141,12 @@ pub fn service(app: App) -> Service {
         .layer(CatchPanicLayer::custom(panicked))
         .layer(CompressionLayer::new().gzip(true))
         .layer(middleware::from_fn_with_state(app.clone(), leftover::drain));
-    let guard = middleware::from_fn_with_state(app.clone(), idempotency::guard);
-    let router = router.route_layer(guard);
+    let once = middleware::from_fn_with_state(app.clone(), idempotency::guard);
+    let authorise = middleware::from_fn_with_state(app.clone(), authorise::guard);
+    let who = middleware::from_fn_with_state(app.clone(), authenticate::guard);
+    // The last layer is the first to see a request: who is calling is known first, and who may not ask is not told what
+    // was answered before, either.
+    let router = router.route_layer(once).route_layer(authorise).route_layer(who);
     let router =
         router.fallback(no_route).method_not_allowed_fallback(method_not_allowed).layer(around).with_state(app);
     MapRequest::new(router, path::rewrite)
@@ -152,7 +166,8 @@ async fn method_not_allowed(request: Request) -> Error {
 fn span(request: &Request) -> Span {
     let path = request.extensions().get::<ClientPath>().map_or("", |path| path.0.as_str());
     let id = request.extensions().get::<RequestId>().and_then(|id| id.header_value().to_str().ok()).unwrap_or("");
-    tracing::info_span!("request", method = %request.method(), path, id)
+    let (principal, project) = (field::Empty, field::Empty);
+    tracing::info_span!("request", method = %request.method(), path, id, principal, project)
 }
 
 fn answered<B>(response: &axum::http::Response<B>, took: Duration, _: &Span) {

@@ -6,7 +6,9 @@ use super::model::{
     CreateNamespaceRequest, GetNamespaceResponse, ListNamespacesResponse, UpdateNamespacePropertiesRequest,
     UpdateNamespacePropertiesResponse,
 };
+use super::visible;
 use crate::app::App;
+use crate::auth::{Action, Caller, Object};
 use crate::commit::{self, Once};
 use crate::store::idempotency::Answer;
 use crate::store::namespaces::{self, PropertiesUpdate};
@@ -15,6 +17,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Namespaces directly under `parent`, or at the top.
 #[utoipa::path(
@@ -33,10 +36,14 @@ use serde::Serialize;
 pub(super) async fn list_namespaces(
     State(app): State<App>,
     InWarehouse(warehouse): InWarehouse,
+    access: Caller,
     query: Query,
 ) -> Result<Json<ListNamespacesResponse>, Error> {
-    let parent = query.parent()?;
-    let listing = namespaces::list(&app.db, &warehouse.row.id, parent.as_ref(), &query.page()?).await?;
+    let (parent, page) = (query.parent()?, query.page()?);
+    let listing = match visible::namespaces(&access, &warehouse.row.id, parent.as_ref(), &page) {
+        Some(some) => some,
+        None => namespaces::list(&app.db, &warehouse.row.id, parent.as_ref(), &page).await?,
+    };
     Ok(Json(ListNamespacesResponse { next_page_token: query.next_page_token(&listing), namespaces: listing.items }))
 }
 
@@ -88,10 +95,14 @@ pub(super) async fn load_namespace_metadata(
     State(app): State<App>,
     InWarehouse(warehouse): InWarehouse,
     NamespacePath(namespace): NamespacePath,
+    access: Caller,
 ) -> Result<Json<GetNamespaceResponse>, Error> {
     let row = namespaces::load(&app.db, &warehouse.row.id, &namespace).await?;
     let row = row.ok_or_else(|| store::Error::NotFound(Entity::Namespace(namespace.to_string())))?;
-    Ok(Json(GetNamespaceResponse { namespace, properties: row.properties }))
+    // Who only sees something in it learns its name, and no more.
+    let reads = access.may(&Action::Read, &Object::Namespace(warehouse.row.id.clone(), namespace.clone()));
+    let properties = if reads { row.properties } else { BTreeMap::new() };
+    Ok(Json(GetNamespaceResponse { namespace, properties }))
 }
 
 /// Whether a namespace exists.

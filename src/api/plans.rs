@@ -2,13 +2,14 @@
 //!
 //! Every plan is answered at once. Nothing is kept of it: its id and its tasks carry what they stand for.
 
-use super::access::Caller;
+use super::access::Asks;
 use super::error::{Error, IcebergErrorResponse};
 use super::extract::{Body, InWarehouse, PlanPath, TablePath};
 use super::shapes::expression::Expression;
 use super::shapes::scan::{ContentFile, FileScanTask};
 use super::tables::{json, secret_json};
 use crate::app::App;
+use crate::auth::Caller;
 use crate::commit::{self, PlanOf, StorageCredential};
 use crate::plan::PlanRequest;
 use axum::extract::State;
@@ -101,11 +102,13 @@ pub(super) async fn plan_table_scan(
     InWarehouse(warehouse): InWarehouse,
     TablePath(ident): TablePath,
     caller: Caller,
+    asks: Asks,
     body: Body,
 ) -> Result<Response, Error> {
     let request = PlanRequest::parse(&body.0).map_err(commit::Error::from)?;
     let plan = commit::plan_scan(&app, &warehouse, &ident, PlanOf::Request(request)).await?;
-    Ok(match commit::with_credentials(&app, &warehouse, &ident, caller.asker(), &plan).await? {
+    let Some(asker) = asks.of(&caller, &warehouse, &ident) else { return Ok(json(plan.into())) };
+    Ok(match commit::with_credentials(&app, &warehouse, &ident, asker, &plan).await? {
         Some(plan) => secret_json(plan.into()),
         None => json(plan.into()),
     })

@@ -1,9 +1,10 @@
 //! Signing requests to S3 for clients.
 
-use super::access::Caller;
+use super::access::access;
 use super::error::{Error, IcebergErrorResponse};
 use super::extract::{Body, InWarehouse, TablePath};
 use crate::app::App;
+use crate::auth::Caller;
 use crate::commit;
 use crate::vending::signing::SignRequest;
 use axum::Json;
@@ -48,7 +49,7 @@ pub(super) async fn sign_request(
     body: Body,
 ) -> Result<impl IntoResponse, Error> {
     let request: SignRequest = body.json()?;
-    let (uri, signed) = commit::sign(&app, &warehouse, &ident, caller.access(), &request).await?;
+    let (uri, signed) = commit::sign(&app, &warehouse, &ident, access(&caller, &warehouse, &ident), &request).await?;
     let mut headers: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (name, value) in &signed {
         // What the client sent is there already; some clients would send it twice.

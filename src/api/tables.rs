@@ -1,19 +1,21 @@
 //! Tables.
 
-use super::access::Caller;
+use super::access::Asks;
+use super::authorise::still_reads;
 use super::error::{Error, IcebergErrorResponse};
 use super::extract::{Body, InWarehouse, NamespacePath, Query, TablePath, takes_gzip};
 use super::model::{
     CommitTableRequest, CommitTableResponse, CreateTableRequest, ListTablesResponse, LoadTableResult,
     RegisterTableRequest, RenameTableRequest, TableIdentifier,
 };
+use super::visible;
 use crate::app::{Agent, App, Use, Warehouse};
-use crate::commit::{self, Created, Grant, Once, RegisterRequest, Stored, Subject, TableChange};
+use crate::auth::Caller;
+use crate::commit::{self, Asker, Created, Grant, Once, RegisterRequest, Stored, Subject, TableChange};
 use crate::config::RegisterCheck;
 use crate::spec::{self, Namespace, TableIdent, TableMetadata};
 use crate::store::tables::{self, Kind};
 use crate::telemetry::chain;
-use crate::vending::Mode;
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::State;
@@ -40,20 +42,26 @@ pub(super) async fn list_tables(
     State(app): State<App>,
     InWarehouse(warehouse): InWarehouse,
     NamespacePath(namespace): NamespacePath,
+    access: Caller,
     query: Query,
 ) -> Result<Json<ListTablesResponse>, Error> {
-    list(&app, &warehouse, &namespace, Kind::Table, &query).await
+    list(&app, &access, &warehouse, &namespace, Kind::Table, &query).await
 }
 
-/// The page of a namespace's tables, or of its views, that a query asks for.
+/// The page of a namespace's tables, or of its views, that a query asks for: of those that the caller may see.
 pub(super) async fn list(
     app: &App,
+    access: &Caller,
     warehouse: &Warehouse,
     namespace: &Namespace,
     kind: Kind,
     query: &Query,
 ) -> Result<Json<ListTablesResponse>, Error> {
-    let listing = tables::list(&app.db, &warehouse.row.id, namespace, kind, &query.page()?).await?;
+    let page = query.page()?;
+    let listing = match visible::tables(access, &warehouse.row.id, namespace, kind, &page) {
+        Some(some) => some,
+        None => tables::list(&app.db, &warehouse.row.id, namespace, kind, &page).await?,
+    };
     let ident = |name| TableIdentifier { namespace: namespace.clone(), name };
     Ok(Json(ListTablesResponse {
         next_page_token: query.next_page_token(&listing),
@@ -82,7 +90,7 @@ pub(super) async fn create_table(
     State(app): State<App>,
     InWarehouse(warehouse): InWarehouse,
     NamespacePath(namespace): NamespacePath,
-    caller: Caller,
+    (caller, asks): (Caller, Asks),
     once: Once,
     body: Body,
 ) -> Result<Response, Error> {
@@ -92,11 +100,15 @@ pub(super) async fn create_table(
         match commit::create_table(&at, &warehouse, &namespace, &request, &once).await? {
             Created::Table(stored) => {
                 let ident = TableIdent::new(namespace, request.name)?;
-                Ok(made(&at, &warehouse, &ident, &stored, caller).await)
+                Ok(made(&at, &warehouse, &ident, &stored, asks.of(&caller, &warehouse, &ident)).await)
             }
             Created::Staged(staged) => {
                 let subject = Subject { ident: &staged.ident, id: "", location: &staged.location };
-                Ok(match commit::grant(&at, &warehouse, subject, caller.asker()).await? {
+                let granted = match asks.of(&caller, &warehouse, &staged.ident) {
+                    Some(asker) => commit::grant(&at, &warehouse, subject, asker).await?,
+                    None => None,
+                };
+                Ok(match granted {
                     Some(grant) => secret_json(staged.granted_reply(&grant)),
                     None => json(staged.reply),
                 })
@@ -131,7 +143,7 @@ pub(super) async fn register_table(
     InWarehouse(warehouse): InWarehouse,
     NamespacePath(namespace): NamespacePath,
     query: Query,
-    caller: Caller,
+    (caller, asks): (Caller, Asks),
     once: Once,
     body: Body,
 ) -> Result<Response, Error> {
@@ -151,7 +163,7 @@ pub(super) async fn register_table(
     app.finish(async move {
         let stored = commit::register::<TableMetadata>(&at, &warehouse, &namespace, &request, &once).await?;
         let ident = TableIdent::new(namespace, request.name)?;
-        Ok(made(&at, &warehouse, &ident, &stored, caller).await)
+        Ok(made(&at, &warehouse, &ident, &stored, asks.of(&caller, &warehouse, &ident)).await)
     })
     .await
 }
@@ -182,7 +194,7 @@ pub(super) async fn load_table(
     TablePath(ident): TablePath,
     query: Query,
     agent: Agent,
-    caller: Caller,
+    (caller, asks): (Caller, Asks),
     headers: HeaderMap,
 ) -> Result<Response, Error> {
     query.check_referenced_by()?;
@@ -194,16 +206,18 @@ pub(super) async fn load_table(
             return Err(Error::BadRequest(format!("Invalid snapshots: expected all or refs, found {mode}")));
         }
     };
-    let row = commit::load_pointer(&app, &warehouse, Kind::Table, &ident).await?;
+    let (row, version) = commit::load_pointer_with_grants(&app, &warehouse, Kind::Table, &ident).await?;
+    let caller = still_reads(&app, caller, version, &warehouse.row, &ident).await?;
     app.note_engine(&row.id, &agent, Use::Read);
     commit::verify_file(&app, &row.metadata_location).await?;
     // The location is in the metadata file, so without a grant nothing is read before the tags are compared.
-    let grant = if caller.asker().delegation.of(warehouse.credentials.mode) == Mode::None {
-        None
-    } else {
-        let stored = commit::stored::<TableMetadata>(&app, &row.metadata_location).await?;
-        let subject = Subject { ident: &ident, id: &row.id, location: &stored.metadata().location };
-        commit::grant(&app, &warehouse, subject, caller.asker()).await?
+    let grant = match asks.of(&caller, &warehouse, &ident) {
+        None => None,
+        Some(asker) => {
+            let stored = commit::stored::<TableMetadata>(&app, &row.metadata_location).await?;
+            let subject = Subject { ident: &ident, id: &row.id, location: &stored.metadata().location };
+            commit::grant(&app, &warehouse, subject, asker).await?
+        }
     };
     let tag = entity_tag(&row.metadata_location, refs_only, grant.as_ref());
     if holds(&headers, &tag) {
@@ -351,14 +365,12 @@ pub(super) async fn rename_table(
 
 /// The reply for a table that was just made. It is there whatever comes of the credentials, so these cannot make the
 /// request fail; the client's next load asks for them again.
-async fn made(app: &App, warehouse: &Warehouse, ident: &TableIdent, stored: &Stored, caller: Caller) -> Response {
+async fn made(app: &App, warehouse: &Warehouse, ident: &TableIdent, stored: &Stored, asker: Option<Asker>) -> Response {
+    let Some(asker) = asker else { return loaded(stored) };
     let granted = async {
-        if caller.asker().delegation.of(warehouse.credentials.mode) == Mode::None {
-            return Ok(None);
-        }
         let row = commit::load_pointer(app, warehouse, Kind::Table, ident).await?;
         let subject = Subject { ident, id: &row.id, location: &stored.metadata().location };
-        commit::grant(app, warehouse, subject, caller.asker()).await
+        commit::grant(app, warehouse, subject, asker).await
     };
     match granted.await {
         Ok(None) => loaded(stored),

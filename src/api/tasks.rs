@@ -1,8 +1,11 @@
 //! Background work, under `/management/v1`.
 
+use super::authorise::{Named, Need, require};
 use super::error::{Error, IcebergErrorResponse};
 use super::extract::{Query, TaskPath};
+use super::visible::filled;
 use crate::app::App;
+use crate::auth::{Action, Caller, Object};
 use crate::commit;
 use crate::store::tasks::{self, Entry, State, Task};
 use crate::store::{self, Entity};
@@ -98,7 +101,7 @@ impl From<Entry> for LogEntry {
     }
 }
 
-/// Background work: all of it, or what is in one state.
+/// Background work that the caller may see: all of it, or what is in one state.
 #[utoipa::path(
     get, path = "/management/v1/tasks", operation_id = "listTasks", tag = "management",
     params(
@@ -109,13 +112,16 @@ impl From<Entry> for LogEntry {
 )]
 pub(super) async fn list_tasks(
     extract::State(app): extract::State<App>,
+    access: Caller,
     query: Query,
 ) -> Result<Json<ListTasksResponse>, Error> {
     let state = match query.filled("state") {
         None => None,
         Some(text) => Some(State::parse(text).ok_or_else(|| wrong_state(text))?),
     };
-    let listing = tasks::list(&app.db, state, &query.bounded_page()?).await?;
+    let read = |db, page| async move { tasks::list(&db, state, &page).await };
+    let shown = |task: &Task| is_shown(&access, task);
+    let listing = filled(&app.db, &query.bounded_page()?, read, |task| task.id.clone(), shown).await?;
     Ok(Json(ListTasksResponse {
         next_page_token: query.next_page_token(&listing),
         tasks: listing.items.into_iter().map(TaskModel::from).collect(),
@@ -135,8 +141,10 @@ pub(super) async fn list_tasks(
 pub(super) async fn load_task(
     extract::State(app): extract::State<App>,
     TaskPath(id): TaskPath,
+    access: Caller,
 ) -> Result<Json<LoadTaskResponse>, Error> {
-    let task = tasks::load(&app.db, &id).await?.ok_or(store::Error::NotFound(Entity::Task(id.clone())))?;
+    let task = tasks::load(&app.db, &id).await?.filter(|task| is_shown(&access, task));
+    let task = task.ok_or(store::Error::NotFound(Entity::Task(id.clone())))?;
     let log = tasks::entries(&app.db, &id).await?.into_iter().map(LogEntry::from).collect();
     Ok(Json(LoadTaskResponse { task: task.into(), log }))
 }
@@ -154,13 +162,30 @@ pub(super) async fn load_task(
 pub(super) async fn retry_task(
     extract::State(app): extract::State<App>,
     TaskPath(id): TaskPath,
+    access: Caller,
 ) -> Result<StatusCode, Error> {
+    let task = tasks::load(&app.db, &id).await?.filter(|task| is_shown(&access, task));
+    let task = task.ok_or(store::Error::NotFound(Entity::Task(id.clone())))?;
+    may_retry(&access, &task)?;
     let at = app.clone();
     app.finish(async move {
         commit::retry_task(&at, &id).await?;
         Ok(StatusCode::NO_CONTENT)
     })
     .await
+}
+
+/// A task is shown to those who may read all that it may be about: its warehouse, or the server.
+fn is_shown(access: &Caller, task: &Task) -> bool {
+    let about = task.warehouse_id.clone().map_or(Object::Server, Object::Warehouse);
+    access.may(&Action::Read, &about)
+}
+
+/// Work is tried again by those who administer what it is about.
+fn may_retry(access: &Caller, task: &Task) -> Result<(), Error> {
+    let about = task.warehouse_id.clone().map_or(Object::Server, Object::Warehouse);
+    let named = Named::Entity(Entity::Task(task.id.clone()));
+    require(access, Need { action: Action::Administer, object: about, named })
 }
 
 fn wrong_state(found: &str) -> Error {

@@ -5,7 +5,7 @@ use super::extract::{Body, InWarehouse};
 use super::model::CommitTransactionRequest;
 use crate::app::{Agent, App};
 use crate::commit::{self, Once, TableChange};
-use crate::spec::{self, CommitTableRequest};
+use crate::spec::{self, CommitTableRequest, TableIdent};
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Deserialize;
@@ -50,18 +50,24 @@ struct Request<'a> {
 }
 
 fn parse(body: &Body, agent: &Agent) -> Result<Vec<TableChange>, Error> {
+    let change = |(ident, request)| TableChange { ident, request, agent: agent.clone() };
+    Ok(requests(body)?.into_iter().map(change).collect())
+}
+
+/// The commits of a transaction, each with its table.
+pub(super) fn requests(body: &Body) -> Result<Vec<(TableIdent, CommitTableRequest)>, Error> {
     spec::json::Object::parse_document(&body.0)?;
     let request: Request<'_> = body.borrowed()?;
     if request.table_changes.is_empty() {
         return Err(Error::BadRequest("Invalid transaction: table-changes is empty".into()));
     }
-    request.table_changes.into_iter().map(|raw| change(raw, agent)).collect()
+    request.table_changes.into_iter().map(change).collect()
 }
 
-fn change(raw: &RawValue, agent: &Agent) -> Result<TableChange, Error> {
+fn change(raw: &RawValue) -> Result<(TableIdent, CommitTableRequest), Error> {
     let request = CommitTableRequest::parse_raw(raw)?;
     match request.identifier.clone() {
-        Some(ident) => Ok(TableChange { ident, request, agent: agent.clone() }),
+        Some(ident) => Ok((ident, request)),
         None => Err(Error::BadRequest("Invalid transaction: a change has no identifier".into())),
     }
 }

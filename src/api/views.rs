@@ -7,6 +7,7 @@ use super::model::{
 };
 use super::tables::{json, list};
 use crate::app::App;
+use crate::auth::Caller;
 use crate::commit::{self, Once, RegisterRequest};
 use crate::config::RegisterCheck;
 use crate::spec::{self, ViewMetadata};
@@ -33,9 +34,10 @@ pub(super) async fn list_views(
     State(app): State<App>,
     InWarehouse(warehouse): InWarehouse,
     NamespacePath(namespace): NamespacePath,
+    access: Caller,
     query: Query,
 ) -> Result<Json<ListTablesResponse>, Error> {
-    list(&app, &warehouse, &namespace, Kind::View, &query).await
+    list(&app, &access, &warehouse, &namespace, Kind::View, &query).await
 }
 
 /// Creates a view.

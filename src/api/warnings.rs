@@ -1,9 +1,12 @@
 //! What validation warned of, shown to those who manage the warehouse.
 
+use super::authorise::reads;
 use super::error::{Error, IcebergErrorResponse};
 use super::extract::{ManagedWarehouse, Query};
 use super::model::TableIdentifier;
+use super::visible::filled;
 use crate::app::App;
+use crate::auth::Caller;
 use crate::store::warnings::{self, Warning};
 use axum::Json;
 use axum::extract::State;
@@ -68,10 +71,14 @@ pub(super) struct ListWarningsResponse {
 pub(super) async fn list_warnings(
     State(app): State<App>,
     ManagedWarehouse(warehouse): ManagedWarehouse,
+    access: Caller,
     query: Query,
 ) -> Result<Json<ListWarningsResponse>, Error> {
     app.write_journal().await;
-    let listing = warnings::list(&app.db, &warehouse.row.id, &query.page()?).await?;
+    let id = &warehouse.row.id;
+    let read = |db, page| async move { warnings::list(&db, id, &page).await };
+    let shown = |warning: &Warning| reads(&access, id, &warning.table);
+    let listing = filled(&app.db, &query.page()?, read, |warning| warning.id.clone(), shown).await?;
     Ok(Json(ListWarningsResponse {
         next_page_token: query.next_page_token(&listing),
         warnings: listing.items.into_iter().map(WarningModel::from).collect(),

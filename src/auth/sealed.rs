@@ -20,7 +20,7 @@ const KEY_BYTES: usize = 32;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// No key is set.
-    #[error("no key for secrets is set: set GUILLEMOT_SECRET_KEY or --secret-key-file")]
+    #[error("no key to seal secrets with: set GUILLEMOT_SECRET_KEY or --secret-key-file")]
     NoKey,
     /// A key is not 32 bytes in base64.
     #[error("secret key {number}: expected 32 bytes in base64, as `openssl rand -base64 32` prints them")]
@@ -124,24 +124,24 @@ mod tests {
 
     #[test]
     fn what_is_sealed_opens_in_its_context_alone() {
-        let keys = sealer(OLD);
-        let sealed = keys.seal("warehouse-storage:1", b"hunter2").unwrap();
+        let ours = sealer(OLD);
+        let sealed = ours.seal("warehouse-storage:1", b"hunter2").unwrap();
         assert!(sealed.starts_with("v1.") && !sealed.contains("hunter2"));
-        assert_eq!(keys.open("warehouse-storage:1", &sealed).unwrap(), b"hunter2");
-        assert_eq!(keys.open("warehouse-storage:2", &sealed), Err(Error::Damaged));
-        assert_ne!(sealed, keys.seal("warehouse-storage:1", b"hunter2").unwrap(), "a nonce is used once");
+        assert_eq!(ours.open("warehouse-storage:1", &sealed).unwrap(), b"hunter2");
+        assert_eq!(ours.open("warehouse-storage:2", &sealed), Err(Error::Damaged));
+        assert_ne!(sealed, ours.seal("warehouse-storage:1", b"hunter2").unwrap(), "a nonce is used once");
     }
 
     #[test]
     fn what_was_changed_does_not_open() {
-        let keys = sealer(OLD);
-        let sealed = keys.seal("c", b"hunter2").unwrap();
+        let ours = sealer(OLD);
+        let sealed = ours.seal("c", b"hunter2").unwrap();
         for at in 0..sealed.len() {
             let mut bytes = sealed.clone().into_bytes();
             bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
             let changed = String::from_utf8(bytes).unwrap();
-            assert!(keys.open("c", &changed).is_err(), "{changed}");
-            assert!(keys.open("c", &sealed[..at]).is_err());
+            assert!(ours.open("c", &changed).is_err(), "{changed}");
+            assert!(ours.open("c", &sealed[..at]).is_err());
         }
     }
 

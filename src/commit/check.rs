@@ -52,7 +52,7 @@ pub(super) async fn check_registered(
         return Ok(Vec::new());
     }
     let limit = Duration::from_secs(subject.app.config.register_check_s);
-    let report = timed(subject.action, look_at(subject.app, subject.warehouse, table, limit)).await;
+    let report = timed(subject.action, look_at(subject, table, limit)).await;
     let verdict = report.verdict();
     count(verdict);
     let TableReport { mut snapshots, stopped, .. } = report;
@@ -102,10 +102,10 @@ fn not_told(subject: Subject<'_>, refuses: bool, why: &str) -> Result<Vec<Warnin
 }
 
 /// Checks the current snapshot, as far as that goes within the time.
-async fn look_at(app: &App, warehouse: &Warehouse, table: &TableMetadata, limit: Duration) -> TableReport {
-    let (reader, cache) = (app.scoped(warehouse), Cache::new(CACHE_BYTES));
+async fn look_at(subject: Subject<'_>, table: &TableMetadata, limit: Duration) -> TableReport {
+    let (reader, cache) = (subject.reader(), Cache::new(CACHE_BYTES));
     let scope = Scope { snapshots: Snapshots::Current, most_files: MOST_FILES };
-    let look = at_rest::check(&reader, &cache, &warehouse.levels, table, scope, &|_| ());
+    let look = at_rest::check(&reader, &cache, &subject.warehouse.levels, table, scope, &|_| ());
     match tokio::time::timeout(limit, look).await {
         // Without any time there is no verdict, however fast storage is.
         Ok(report) if !limit.is_zero() => report,
@@ -126,7 +126,8 @@ pub async fn upgrade_check(app: &App, warehouse: &Warehouse, ident: &TableIdent,
     let seen = engines::list(&app.db, &row.id).await?.into_iter();
     let seen: Vec<(String, i64, i64)> = seen.map(|seen| (seen.agent, seen.read_ms, seen.wrote_ms)).collect();
     let users = Users { seen: &seen, now_ms: app.clock.now_ms() };
-    let report = look_at(app, warehouse, stored.metadata(), LOOK_LIMIT).await;
+    let subject = Subject { app, warehouse, table: ident, row: Some(&row), action: "upgrade-check" };
+    let report = look_at(subject, stored.metadata(), LOOK_LIMIT).await;
     Ok(readiness::assess(stored.metadata(), to, &report, Some(users), policy(warehouse, to)))
 }
 
@@ -135,8 +136,9 @@ pub async fn upgrade_check(app: &App, warehouse: &Warehouse, ident: &TableIdent,
 /// # Errors
 /// [`Error::StorageUnavailable`] if storage did not answer.
 pub async fn burden(app: &App, warehouse: &Warehouse, ident: &TableIdent, most: usize) -> Result<Burden, Error> {
-    let (_, stored) = load::<TableMetadata>(app, warehouse, ident).await?;
-    let mut report = look_at(app, warehouse, stored.metadata(), LOOK_LIMIT).await;
+    let (row, stored) = load::<TableMetadata>(app, warehouse, ident).await?;
+    let subject = Subject { app, warehouse, table: ident, row: Some(&row), action: "deletes" };
+    let mut report = look_at(subject, stored.metadata(), LOOK_LIMIT).await;
     match report.stopped.take() {
         Some(stopped) => {
             Err(Error::StorageUnavailable { location: stopped.location.clone(), source: Box::new(stopped) })

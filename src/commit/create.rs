@@ -59,7 +59,7 @@ pub async fn create_table(
     }
     let chosen = choose(app, warehouse, &ident, request.location.as_deref()).await?;
     let metadata = build(&chosen.location)?;
-    check_metadata(warehouse, &metadata)?;
+    check_metadata(app, warehouse, &metadata, "").await?;
     let config = TableMetadata::client_config(app, &chosen.location);
     let bytes = metadata.to_bytes();
     let (reply, _) = load_reply(None, &bytes, &config, &[]);
@@ -95,7 +95,7 @@ impl<M: Document, B: Fn(&str) -> spec::Result<M> + Send + Sync> Attempt<M> for C
     async fn prepare(&mut self) -> Result<Vec<Prepared<M>>, Error> {
         let Chosen { location, key, claim } = choose(self.app, self.warehouse, self.ident, self.asked).await?;
         let metadata = (self.build)(&location)?;
-        check_metadata(self.warehouse, &metadata)?;
+        check_metadata(self.app, self.warehouse, &metadata, "").await?;
         let new = New {
             ident: self.ident,
             id: self.app.ids.uuid(),

@@ -7,18 +7,18 @@ use crate::spec::{TableIdent, TableMetadata};
 use crate::storage::{Location, Payload, Scheme};
 use crate::store::locations;
 use crate::vending::signing::{self, SignRequest};
-use crate::vending::{Delegation, Mode, Order, Vended};
+use crate::vending::{Mode, Order, Vended};
 use http::HeaderMap;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Who wants to get at files, and how.
+/// How somebody gets at files.
 #[derive(Debug, Clone, Copy)]
 pub struct Asker {
-    /// What the client says it can do.
-    pub delegation: Delegation,
+    /// What the warehouse offers and the client can do.
+    pub mode: Mode,
     /// How far it may go.
     pub access: Access,
 }
@@ -66,18 +66,13 @@ impl std::fmt::Debug for Secrets {
     }
 }
 
-/// What a client gets with a table; nothing where the warehouse offers nothing that it asks for, or where its place is
-/// not its own.
+/// What a client gets with a table; nothing where its place is not its own.
 pub async fn grant(
     app: &App,
     warehouse: &Warehouse,
     subject: Subject<'_>,
     asker: Asker,
 ) -> Result<Option<Grant>, Error> {
-    let mode = asker.delegation.of(warehouse.credentials.mode);
-    if mode == Mode::None {
-        return Ok(None);
-    }
     let place = match own_place(app, warehouse, subject).await {
         Ok(place) => place,
         Err(Error::Invalid(reason)) => {
@@ -87,7 +82,7 @@ pub async fn grant(
         Err(error) => return Err(error),
     };
     let mut config = app.storage.client_config(subject.location);
-    if mode == Mode::RemoteSigning {
+    if asker.mode == Mode::RemoteSigning {
         let endpoint = route(warehouse, subject.ident, "sign");
         let signed = [
             ("s3.remote-signing-enabled", "true"),
@@ -129,7 +124,7 @@ pub async fn with_credentials(
     asker: Asker,
     plan: &str,
 ) -> Result<Option<String>, Error> {
-    if asker.delegation.of(warehouse.credentials.mode) != Mode::VendedCredentials {
+    if asker.mode != Mode::VendedCredentials {
         return Ok(None);
     }
     let (row, stored) = load::<TableMetadata>(app, warehouse, ident).await?;
@@ -199,8 +194,9 @@ async fn own_place(app: &App, warehouse: &Warehouse, subject: Subject<'_>) -> Re
     if !warehouse.allowed.iter().any(|allowed| place.is_under(allowed) && place != *allowed) || place.key().is_empty() {
         return Err(Error::Invalid(format!("{place} is not inside of the places of warehouse {}", warehouse.row.name)));
     }
-    match locations::neighbour(&app.db, &place.to_string(), subject.id).await? {
-        Some(other) => Err(Error::Invalid(format!("another table has {}, which overlaps {place}", other.location))),
+    match locations::overlapping_live(&app.db, &place.to_string(), subject.id).await? {
+        // Whose it is may be nobody's business.
+        Some(_) => Err(Error::Invalid(format!("{place} overlaps the location of another table"))),
         None => Ok(place),
     }
 }

@@ -16,6 +16,19 @@ pub async fn load_pointer(app: &App, warehouse: &Warehouse, kind: Kind, ident: &
     }
 }
 
+/// As [`load_pointer`], with the version of all grants at that moment.
+pub async fn load_pointer_with_grants(
+    app: &App,
+    warehouse: &Warehouse,
+    kind: Kind,
+    ident: &TableIdent,
+) -> Result<(TableRow, i64), Error> {
+    match tables::load_with_grants(&app.db, &warehouse.row.id, ident).await? {
+        Some((row, version)) if row.kind == kind => Ok((row, version)),
+        _ => Err(store::Error::NotFound(kind.entity(ident)).into()),
+    }
+}
+
 /// The pointer and the metadata of a table or view.
 pub async fn load<M: Document>(
     app: &App,

@@ -2,7 +2,7 @@
 
 use crate::app::{App, Warehouse};
 use crate::commit::{Document, Error};
-use crate::spec::{Namespace, TableIdent};
+use crate::spec::{Namespace, TableIdent, TableUpdate};
 use crate::storage::{Location, segment};
 use crate::store::tables::TableRow;
 use crate::store::{locations, namespaces};
@@ -19,8 +19,9 @@ pub(super) async fn choose(
 ) -> Result<Chosen, Error> {
     if let Some(asked) = asked {
         let location = asked.trim_end_matches('/').to_owned();
-        let key = check_inside(warehouse, "location", &location)?.to_string();
-        return Ok(Chosen { location, key, claim: locations::Claim::Shared });
+        let place = check_inside(warehouse, "location", &location)?;
+        check_free(app, &place, "").await?;
+        return Ok(Chosen { location, key: place.to_string(), claim: locations::Claim::Requested });
     }
     let plain = format!("{}/{}", base(app, warehouse, &ident.namespace).await?, segment(&ident.name));
     let unique = warehouse.settings.unique_table_locations.unwrap_or(app.config.unique_table_locations);
@@ -81,25 +82,84 @@ pub(super) fn check_inside(warehouse: &Warehouse, what: &str, location: &str) ->
     Err(Error::Invalid(format!("Invalid {what}: expected a place under {}, found {location}", allowed.join(" or "))))
 }
 
-/// Checks the places that metadata names: its location, and where its metadata files are to go.
-pub(super) fn check_metadata<M: Document>(warehouse: &Warehouse, metadata: &M) -> Result<Location, Error> {
-    if let Some(path) = metadata.property("write.metadata.path") {
-        check_inside(warehouse, "write.metadata.path", path)?;
+/// Properties that say where files are to go.
+const PATHS: [&str; 4] =
+    ["write.metadata.path", "write.data.path", "write.object-storage.path", "write.folder-storage.path"];
+
+/// Checks the places that metadata names: its location, and where its files are to go. They lie in the warehouse, and not
+/// where other tables than `table_id` live.
+pub(super) async fn check_metadata<M: Document>(
+    app: &App,
+    warehouse: &Warehouse,
+    metadata: &M,
+    table_id: &str,
+) -> Result<Location, Error> {
+    for (name, path) in PATHS.iter().filter_map(|name| Some((name, metadata.property(name)?))) {
+        let place = check_inside(warehouse, name, path)?;
+        check_no_neighbour(app, name, &place, table_id).await?;
     }
-    check_inside(warehouse, "location", metadata.location())
+    let location = check_inside(warehouse, "location", metadata.location())?;
+    check_free(app, &location, table_id).await?;
+    Ok(location)
 }
 
 /// Checks the places that changed metadata names, if it names others than before; answers the location in normal form,
 /// or nothing if it stays as it is.
-pub(super) fn check_changed<M: Document>(
+pub(super) async fn check_changed<M: Document>(
+    app: &App,
     warehouse: &Warehouse,
     row: &TableRow,
     old: &M,
     new: &M,
 ) -> Result<String, Error> {
-    let path = "write.metadata.path";
-    if new.location() == row.location && old.property(path) == new.property(path) {
+    let moved = new.location() != row.location;
+    if !moved && PATHS.iter().all(|path| old.property(path) == new.property(path)) {
         return Ok(String::new());
     }
-    Ok(check_metadata(warehouse, new)?.to_string())
+    for (name, path) in PATHS.iter().filter_map(|name| Some((name, new.property(name)?))) {
+        let place = check_inside(warehouse, name, path)?;
+        check_no_neighbour(app, name, &place, &row.id).await?;
+    }
+    let location = check_inside(warehouse, "location", new.location())?;
+    if moved {
+        check_free(app, &location, &row.id).await?;
+    }
+    Ok(location.to_string())
+}
+
+/// Checks the files that updates name and that no rule of validation looks at: statistics.
+pub(super) async fn check_files(
+    app: &App,
+    warehouse: &Warehouse,
+    updates: &[TableUpdate],
+    table_id: &str,
+) -> Result<(), Error> {
+    for update in updates {
+        let path = match update {
+            TableUpdate::SetStatistics { statistics } => &statistics.statistics_path,
+            TableUpdate::SetPartitionStatistics { partition_statistics } => &partition_statistics.statistics_path,
+            _ => continue,
+        };
+        let place = check_inside(warehouse, "statistics-path", path)?;
+        check_no_neighbour(app, "statistics-path", &place.folder(), table_id).await?;
+    }
+    Ok(())
+}
+
+/// Refuses a location that another table has, or that lies in or around one: early, with no file written. The insert
+/// still has the last word.
+async fn check_free(app: &App, location: &Location, table_id: &str) -> Result<(), Error> {
+    match locations::overlapping_live(&app.db, &location.to_string(), table_id).await? {
+        // Whose it is may be nobody's business.
+        Some(_) => Err(Error::Invalid(format!("Invalid location: {location} overlaps the location of another table"))),
+        None => Ok(()),
+    }
+}
+
+/// Refuses a place where another table lives.
+pub(super) async fn check_no_neighbour(app: &App, what: &str, place: &Location, table_id: &str) -> Result<(), Error> {
+    match locations::covering(&app.db, &place.to_string(), table_id).await? {
+        Some(_) => Err(Error::Invalid(format!("Invalid {what}: {place} is in the location of another table"))),
+        None => Ok(()),
+    }
 }

@@ -8,6 +8,7 @@ mod credentials;
 mod document;
 mod drop;
 mod files;
+mod grant;
 mod load;
 mod location;
 mod namespace;
@@ -34,7 +35,8 @@ pub use credentials::{Asker, Grant, Secrets, StorageCredential, Subject, credent
 pub use document::Document;
 pub use drop::{EXPIRE_TABLE, ExpireOrder, PURGE_TABLE, PurgeOrder, drop, queue_purge};
 pub use files::Stored;
-pub use load::{load, load_pointer, stored, verify_file};
+pub use grant::{Target, find_target, make_grant, take_back};
+pub use load::{load, load_pointer, load_pointer_with_grants, stored, verify_file};
 pub use namespace::check_namespace_properties;
 pub use once::{Once, answered, document, nothing};
 pub use owned::Owned;

@@ -18,11 +18,12 @@ pub enum PlanOf<'a> {
 
 /// Plans a scan of a table, all at once: the reply is the plan, as JSON.
 pub async fn plan_scan(app: &App, warehouse: &Warehouse, ident: &TableIdent, of: PlanOf<'_>) -> Result<String, Error> {
-    let (_, stored) = load::<TableMetadata>(app, warehouse, ident).await?;
+    let (row, stored) = load::<TableMetadata>(app, warehouse, ident).await?;
     let is_task = matches!(of, PlanOf::Task(_));
     let scan = resolve(stored.metadata(), of)?;
     let limits = Limits { tasks: app.config.plan_task_files };
-    let planned = plan::plan(&app.scoped(warehouse), &app.plans, &scan, limits).await?;
+    let reader = app.scoped(warehouse, &row.id, Some(&row.location));
+    let planned = plan::plan(&reader, &app.plans, &scan, limits).await?;
     Ok(if is_task { planned.tasks_json() } else { planned.completed_json() })
 }
 

@@ -4,7 +4,7 @@ use crate::app::{App, Warehouse};
 use crate::commit::check::{check_registered, check_version};
 use crate::commit::create::require_free;
 use crate::commit::load::{keep, read};
-use crate::commit::location::{check_inside, check_metadata};
+use crate::commit::location::{check_inside, check_metadata, check_no_neighbour};
 use crate::commit::once::metadata;
 use crate::commit::verdict::Subject;
 use crate::commit::{Document, Error, Once, Stored, name_taken};
@@ -44,15 +44,17 @@ pub async fn register<M: Document>(
     if replaced.is_none() {
         require_free(app, warehouse, M::KIND, &ident).await?;
     }
-    check_inside(warehouse, "metadata-location", &request.metadata_location)?;
+    let table_id = replaced.as_ref().map_or("", |row| row.id.as_str());
+    let place = check_inside(warehouse, "metadata-location", &request.metadata_location)?;
+    check_no_neighbour(app, "metadata-location", &place.folder(), table_id).await?;
     // Read afresh: the name of a dropped table's file may be written anew, by a test or by hand.
     let stored: Arc<Stored<M>> = read(app, &request.metadata_location).await?;
     let found = stored.metadata();
-    let location_key = check_metadata(warehouse, &**found)?.to_string();
+    let location_key = check_metadata(app, warehouse, &**found, table_id).await?.to_string();
     let mut warnings = Vec::new();
     if let Some(table) = found.as_table() {
         check_version(warehouse, table.format_version)?;
-        let subject = Subject { app, warehouse, table: &ident, action: "register" };
+        let subject = Subject { app, warehouse, table: &ident, row: replaced.as_ref(), action: "register" };
         warnings = check_registered(subject, table, request.check.max(warehouse.register_check)).await?;
     }
     let change = Change {
@@ -72,7 +74,7 @@ pub async fn register<M: Document>(
             ident: &ident,
             kind: M::KIND,
             location_key: &location_key,
-            claim: Claim::Shared,
+            claim: Claim::Requested,
             change,
         };
         insert(app, &new, once).await.map_err(|error| name_taken(M::KIND, error))?;

@@ -9,7 +9,7 @@
 
 use crate::app::{Agent, App, Use, Warehouse};
 use crate::commit::check::check_version;
-use crate::commit::location::{check_changed, check_metadata, choose};
+use crate::commit::location::{check_changed, check_files, check_metadata, choose};
 use crate::commit::once::nothing;
 use crate::commit::swap::{Attempt, New, Prepared, Write, until_won};
 use crate::commit::validated::Validated;
@@ -147,9 +147,10 @@ async fn prepare(
     if !applied.changed {
         return Ok(Prepared::Same(base, row));
     }
-    let location_key = check_changed(warehouse, &row, &**base.metadata(), &applied.metadata)?;
+    let location_key = check_changed(app, warehouse, &row, &**base.metadata(), &applied.metadata).await?;
+    check_files(app, warehouse, &change.request.updates, &row.id).await?;
     check_version(warehouse, applied.metadata.format_version)?;
-    let subject = Subject { app, warehouse, table: &change.ident, action: "commit" };
+    let subject = Subject { app, warehouse, table: &change.ident, row: Some(&row), action: "commit" };
     validated.check(subject, Some(base.metadata()), &mut applied).await?;
     let metadata = applied.metadata;
     let new = New {
@@ -157,7 +158,7 @@ async fn prepare(
         id: row.id.clone(),
         previous: Some(base.location()),
         location_key,
-        claim: Claim::Shared,
+        claim: Claim::Requested,
         dropped: disposable(app, warehouse, &row, &metadata, applied.dropped_metadata_files).await?,
     };
     Ok(Prepared::Swap(Write::new(app, new, metadata, now_ms)?, row))
@@ -179,9 +180,10 @@ async fn prepare_create(
     let now_ms = app.clock.now_ms();
     let updates = complete(app, warehouse, change).await?;
     let mut applied = spec::apply(None, &updates, now_ms)?;
-    let location_key = check_metadata(warehouse, &applied.metadata)?.to_string();
+    let location_key = check_metadata(app, warehouse, &applied.metadata, "").await?.to_string();
+    check_files(app, warehouse, &updates, "").await?;
     check_version(warehouse, applied.metadata.format_version)?;
-    let subject = Subject { app, warehouse, table: &change.ident, action: "commit" };
+    let subject = Subject { app, warehouse, table: &change.ident, row: None, action: "commit" };
     validated.check(subject, None, &mut applied).await?;
     let metadata = applied.metadata;
     let new = New {
@@ -189,7 +191,7 @@ async fn prepare_create(
         id: app.ids.uuid(),
         previous: None,
         location_key,
-        claim: Claim::Shared,
+        claim: Claim::Requested,
         dropped: Vec::new(),
     };
     Ok(Prepared::Create(Write::new(app, new, metadata, now_ms)?))

@@ -40,7 +40,7 @@ impl Validated {
         let new: Vec<AddedSnapshot> =
             added.iter().filter(|snapshot| !passed.row_id_ends.contains_key(&snapshot.snapshot_id)).copied().collect();
         let Subject { app, warehouse, .. } = subject;
-        let reader = app.scoped(warehouse);
+        let reader = subject.reader();
         let change = Change { base, new: metadata, added: &new, renumbered_specs };
         let verdict = validate::snapshots(&reader, &app.manifests, &warehouse.levels, &change);
         let verdict = timed(subject.action, verdict).await;

@@ -4,6 +4,8 @@ use crate::app::{App, Warehouse};
 use crate::commit::Error;
 use crate::config::RulesMode;
 use crate::spec::TableIdent;
+use crate::storage::Scoped;
+use crate::store::tables::TableRow;
 use crate::store::warnings::Warning;
 use crate::validate::{Report, Violation};
 use std::time::Instant;
@@ -14,6 +16,8 @@ pub(super) struct Subject<'a> {
     pub app: &'a App,
     pub warehouse: &'a Warehouse,
     pub table: &'a TableIdent,
+    /// Its row, if it is there already.
+    pub row: Option<&'a TableRow>,
     /// `commit` or `register`.
     pub action: &'static str,
 }
@@ -27,6 +31,12 @@ pub(super) async fn timed<T>(action: &'static str, verdict: impl Future<Output =
 }
 
 impl Subject<'_> {
+    /// Storage as the table may see it.
+    pub(super) fn reader(self) -> Scoped {
+        let (id, home) = self.row.map_or(("", None), |row| (row.id.as_str(), Some(row.location.as_str())));
+        self.app.scoped(self.warehouse, id, home)
+    }
+
     /// Refuses if a rule of level deny is broken, unless the rules are only logged; else what to remember once the
     /// change is made.
     pub(super) fn judge(self, report: Report) -> Result<Vec<Warning>, Error> {

@@ -65,8 +65,8 @@ impl Attempt<ViewMetadata> for Replacement<'_> {
             ident: self.ident,
             id: row.id.clone(),
             previous: Some(base.location()),
-            location_key: check_changed(self.warehouse, &row, &**base.metadata(), &metadata)?,
-            claim: Claim::Shared,
+            location_key: check_changed(self.app, self.warehouse, &row, &**base.metadata(), &metadata).await?,
+            claim: Claim::Requested,
             dropped: Vec::new(),
         };
         Ok(vec![Prepared::Swap(Write::new(self.app, new, metadata, now_ms)?, row)])

@@ -37,7 +37,7 @@ impl<R: ReadBytes> Source<'_, R> {
         if snapshot.key_id.is_some() {
             return Err(Error::Unsupported(format!("the manifest list of snapshot {id} is encrypted")));
         }
-        self.reader.permit(location)?;
+        self.reader.admit(location).await?;
         if let Some(list) = self.cache.list(location).await {
             return Ok(list);
         }
@@ -53,7 +53,7 @@ impl<R: ReadBytes> Source<'_, R> {
         if file.encrypted {
             return Err(Error::Unsupported(format!("the manifest {location} is encrypted")));
         }
-        self.reader.permit(location)?;
+        self.reader.admit(location).await?;
         if let Some(files) = self.cache.files(location).await {
             return Ok(files);
         }

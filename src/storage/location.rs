@@ -103,6 +103,12 @@ impl Location {
         }
     }
 
+    /// The place that holds this one; of a bucket, or the root of the file system, it is the same.
+    pub fn folder(&self) -> Self {
+        let key = self.key.rsplit_once('/').map_or("", |(folder, _)| folder);
+        Self { key: key.to_owned(), ..self.clone() }
+    }
+
     /// The same place under `to` instead of under `from`; none if it is not under `from`.
     pub(super) fn moved(&self, from: &Self, to: &Self) -> Option<Self> {
         if !self.is_under(from) {
@@ -288,6 +294,15 @@ mod tests {
         assert!(!under("gs://b", "gs://b/a"));
         assert!(!under("gs://b2/a", "gs://b"));
         assert!(!under("s3://b/a", "gs://b"));
+    }
+
+    #[test]
+    fn a_folder_is_the_place_above() {
+        for (text, folder) in
+            [("gs://b/a/t", "gs://b/a"), ("gs://b/a", "gs://b"), ("gs://b", "gs://b"), ("/w", "file:///")]
+        {
+            assert_eq!(parse(text).folder(), parse(folder), "{text}");
+        }
     }
 
     #[test]

@@ -30,7 +30,7 @@ pub use config::StorageConfig;
 pub use error::{Error, Source};
 pub use location::{Location, Scheme, segment};
 pub use mapped::Mapped;
-pub use scoped::Scoped;
+pub use scoped::{Neighbours, Scoped};
 pub use secret::StorageSecret;
 pub use sigv4::Payload;
 use stores::Stores;

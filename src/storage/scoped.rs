@@ -1,26 +1,49 @@
 //! Reading for validation: only in places that the warehouse may use, whatever a client names.
 
+use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
+use async_trait::async_trait;
 use bytes::Bytes;
 
-use super::{Error, Location, Storage};
+use super::{Error, Location, Source, Storage};
 use crate::validate::{ReadBytes, ReadError};
 
 /// A manifest of this size has some 500 entries.
 const LARGE_BYTES: usize = 64 << 10;
 
-/// A [`Storage`] that reads only under some prefixes.
+/// Tells whether a place is another table's, by asking whoever knows.
+#[async_trait]
+pub trait Neighbours: fmt::Debug + Send + Sync {
+    /// Whether another table lives in this place, or around it.
+    async fn live_at(&self, place: &Location) -> Result<bool, Source>;
+}
+
+/// A [`Storage`] that reads only under some prefixes, and for a table not where others live.
 #[derive(Debug, Clone)]
 pub struct Scoped {
     storage: Storage,
     allowed: Vec<Location>,
+    /// Where the table lives: there nobody needs to be asked.
+    home: Option<Location>,
+    neighbours: Option<Arc<dyn Neighbours>>,
 }
 
 impl Scoped {
     /// Reads from this storage, under these prefixes.
     pub fn new(storage: Storage, allowed: Vec<Location>) -> Self {
-        Self { storage, allowed }
+        Self { storage, allowed, home: None, neighbours: None }
+    }
+
+    /// Reads for a table that lives at `home`, and not where others live.
+    pub fn beside(self, home: Option<Location>, neighbours: Arc<dyn Neighbours>) -> Self {
+        Self { home, neighbours: Some(neighbours), ..self }
+    }
+
+    fn outside(&self, location: &str) -> ReadError {
+        let allowed = self.allowed.iter().map(ToString::to_string).collect();
+        ReadError::Outside { location: location.to_owned(), allowed }
     }
 }
 
@@ -29,20 +52,30 @@ impl ReadBytes for Scoped {
         // What is no location is in no place. The local file system also follows links out of a place; who can make
         // links there can read the disk anyway.
         let allowed = Location::parse(location).is_ok_and(|parsed| self.allowed.iter().any(|p| parsed.is_under(p)));
-        if allowed {
+        if allowed { Ok(()) } else { Err(self.outside(location)) }
+    }
+
+    async fn admit(&self, location: &str) -> Result<(), ReadError> {
+        self.permit(location)?;
+        let Some(neighbours) = &self.neighbours else { return Ok(()) };
+        let parsed = Location::parse(location).map_err(|_| self.outside(location))?;
+        if self.home.as_ref().is_some_and(|home| parsed.is_under(home)) {
             return Ok(());
         }
-        let allowed = self.allowed.iter().map(ToString::to_string).collect();
-        Err(ReadError::Outside { location: location.to_owned(), allowed })
+        match neighbours.live_at(&parsed.folder()).await {
+            Ok(false) => Ok(()),
+            Ok(true) => Err(self.outside(location)),
+            Err(source) => Err(ReadError::Unavailable { location: location.to_owned(), source }),
+        }
     }
 
     async fn size(&self, location: &str) -> Result<u64, ReadError> {
-        self.permit(location)?;
+        self.admit(location).await?;
         self.storage.size(location).await.map_err(read_error)
     }
 
     async fn read(&self, location: &str, range: Option<Range<u64>>) -> Result<Bytes, ReadError> {
-        self.permit(location)?;
+        self.admit(location).await?;
         let read = match range {
             Some(range) => self.storage.read_range(location, range).await,
             None => self.storage.read(location).await,

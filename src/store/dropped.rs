@@ -59,6 +59,15 @@ pub async fn list(db: &Db, warehouse_id: &str, page: &Page) -> Result<Listing<Dr
     Ok(Listing::cut(dropped, page, |dropped| dropped.row.id.clone()))
 }
 
+/// One dropped table.
+pub async fn load(db: &Db, warehouse_id: &str, id: &str) -> Result<Option<Dropped>> {
+    const SQL: &str = "
+        SELECT id, warehouse_id, namespace, name, kind, uuid, format_version, location, metadata_location, version,
+               created_ms, purge, task_id, dropped_ms, expires_ms
+        FROM dropped_tables WHERE warehouse_id = $1 AND id = $2";
+    db.optional(query(SQL).bind(warehouse_id).bind(id)).await?.as_ref().map(read).transpose()
+}
+
 /// The id of the table that had this name and was dropped last.
 pub async fn latest(db: &Db, warehouse_id: &str, ident: &TableIdent) -> Result<Option<String>> {
     const SQL: &str = "

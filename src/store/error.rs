@@ -20,6 +20,10 @@ pub enum Entity {
     View(String),
     /// A task, by its id.
     Task(String),
+    /// A built-in identity.
+    Identity(String),
+    /// A grant, by its id.
+    Grant(String),
 }
 
 impl fmt::Display for Entity {
@@ -30,6 +34,8 @@ impl fmt::Display for Entity {
             Self::Table(name) => write!(f, "table {name}"),
             Self::View(name) => write!(f, "view {name}"),
             Self::Task(id) => write!(f, "task {id}"),
+            Self::Identity(name) => write!(f, "identity {name}"),
+            Self::Grant(id) => write!(f, "grant {id}"),
         }
     }
 }

@@ -33,16 +33,13 @@ pub struct Occupied {
     pub state: State,
 }
 
-/// How a table takes its location.
+/// How a table takes its location. It never overlaps the live one of another table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Claim {
-    /// Refuse if it overlaps one that was handed out before: for a location that the catalog chooses.
-    ///
-    /// Two transactions that race for the *same* location are told apart by a unique key; on PostgreSQL two that race
-    /// for nested ones are not.
+    /// Refuse it also if it overlaps one that was left behind: for a location that the catalog chooses.
     Exclusive,
-    /// Only remember it: for a location that the client chose, and for register.
-    Shared,
+    /// What was left behind may be taken up again: for a location that the client chose, and for register.
+    Requested,
 }
 
 /// The first location that was handed out and overlaps this one: live ones first.
@@ -50,6 +47,15 @@ pub async fn overlapping(db: &Db, location: &str) -> Result<Option<Occupied>> {
     let mut found = Vec::new();
     for chunk in above(location).chunks(SLOTS) {
         found.extend(db.rows(overlap_query(location, chunk)).await?);
+    }
+    first(&found)
+}
+
+/// A live location of another table than `table_id` that overlaps this one.
+pub async fn overlapping_live(db: &Db, location: &str, table_id: &str) -> Result<Option<Occupied>> {
+    let mut found = Vec::new();
+    for chunk in above(location).chunks(SLOTS) {
+        found.extend(db.rows(live_query(location, chunk, table_id)).await?);
     }
     first(&found)
 }
@@ -70,19 +76,6 @@ pub async fn covering(db: &Db, place: &str, table_id: &str) -> Result<Option<Occ
         }
     }
     Ok(None)
-}
-
-/// A live location of another table than `table_id` that overlaps this place.
-pub async fn neighbour(db: &Db, place: &str, table_id: &str) -> Result<Option<Occupied>> {
-    const INSIDE: &str = "
-        SELECT location, table_id, warehouse_id, state FROM locations
-        WHERE location > $1 AND location < $2 AND state = 'live' AND table_id <> $3
-        ORDER BY location LIMIT 1";
-    let inside = query(INSIDE).bind(format!("{place}/")).bind(format!("{place}0")).bind(table_id);
-    match db.optional(inside).await? {
-        Some(row) => Ok(Some(read(&row)?)),
-        None => covering(db, place, table_id).await,
-    }
 }
 
 /// Every location that a table has or had.
@@ -124,10 +117,7 @@ pub(super) async fn take(tx: &mut Tx, taking: &Taking<'_>) -> Result<()> {
     // A table that moves back to where it was has a row already.
     const AGAIN: &str = "
         UPDATE locations SET state = 'live', updated_ms = $3 WHERE location = $1 AND table_id = $2";
-    check_location(taking.location)?;
-    if taking.claim == Claim::Exclusive {
-        refuse_overlap(tx, taking.location).await?;
-    }
+    refuse_overlap(tx, taking).await?;
     let exclusive = i64::from(taking.claim == Claim::Exclusive);
     let insert = query(SQL).bind(taking.location).bind(taking.table_id).bind(taking.warehouse_id);
     if tx.execute(insert.bind(exclusive).bind(taking.now_ms)).await? == 1 {
@@ -149,9 +139,25 @@ pub async fn leave(tx: &mut Tx, table_id: &str, now_ms: i64) -> Result<()> {
     Ok(())
 }
 
-async fn refuse_overlap(tx: &mut Tx, location: &str) -> Result<()> {
+/// Takes the turn of the location's bucket, until the transaction ends. Before [`take`], and before rows that another
+/// one with the turn may want.
+pub(super) async fn take_turn(tx: &mut Tx, location: &str) -> Result<()> {
+    const SQL: &str = "
+        INSERT INTO location_turns (bucket, taken) VALUES ($1, 1)
+        ON CONFLICT (bucket) DO UPDATE SET taken = location_turns.taken + 1";
+    check_location(location)?;
+    tx.execute(query(SQL).bind(bucket(location))).await?;
+    Ok(())
+}
+
+async fn refuse_overlap(tx: &mut Tx, taking: &Taking<'_>) -> Result<()> {
+    let location = taking.location;
     for chunk in above(location).chunks(SLOTS) {
-        let found = tx.rows(overlap_query(location, chunk)).await?;
+        let statement = match taking.claim {
+            Claim::Exclusive => overlap_query(location, chunk),
+            Claim::Requested => live_query(location, chunk, taking.table_id),
+        };
+        let found = tx.rows(statement).await?;
         if let Some(occupied) = first(&found)? {
             return Err(taken(location, &occupied.location));
         }
@@ -181,6 +187,28 @@ fn overlap_query<'q>(location: &str, chunk: &[&str]) -> Query<'q> {
         statement = statement.bind(chunk.get(slot).copied().unwrap_or(location).to_owned());
     }
     statement
+}
+
+/// As [`overlap_query`], for live locations of other tables than `table_id`.
+fn live_query<'q>(location: &str, chunk: &[&str], table_id: &str) -> Query<'q> {
+    const SQL: &str = "
+        SELECT location, table_id, warehouse_id, state FROM locations
+        WHERE ((location > $1 AND location < $2)
+            OR location IN ($3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14))
+          AND state = 'live' AND table_id <> $15
+        ORDER BY location LIMIT 1";
+    let mut statement = query(SQL).bind(format!("{location}/")).bind(format!("{location}0"));
+    for slot in 0..SLOTS {
+        statement = statement.bind(chunk.get(slot).copied().unwrap_or(location).to_owned());
+    }
+    statement.bind(table_id.to_owned())
+}
+
+/// The scheme and the bucket of a location.
+fn bucket(location: &str) -> &str {
+    let path = location.find("://").map_or(0, |at| at + "://".len());
+    let end = location.get(path..).and_then(|rest| rest.find('/')).map_or(location.len(), |at| path + at);
+    location.get(..end).unwrap_or(location)
 }
 
 /// The location itself and those it lies in, deepest first: `gs://b/a/t`, `gs://b/a`, `gs://b`.
@@ -218,5 +246,12 @@ mod tests {
         assert_eq!(above("gs://b/a/t"), ["gs://b/a/t", "gs://b/a", "gs://b"]);
         assert_eq!(above("file:///w/t"), ["file:///w/t", "file:///w"]);
         assert_eq!(above("gs://b"), ["gs://b"]);
+    }
+
+    #[test]
+    fn all_that_may_overlap_is_in_one_bucket() {
+        for (location, expected) in [("gs://b/a/t", "gs://b"), ("gs://b", "gs://b"), ("file:///w/t", "file://")] {
+            assert_eq!(bucket(location), expected);
+        }
     }
 }

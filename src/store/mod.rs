@@ -18,13 +18,17 @@
 //! There is no clock here and no source of ids: every time (epoch milliseconds) and every id is passed in. Nothing is
 //! checked and then done: a statement is written so that the database decides, and its answer is read.
 
+pub mod audit;
 pub mod dropped;
 pub mod engines;
+pub mod grants;
 pub mod idempotency;
+pub mod identities;
 pub mod locations;
 pub mod loose_files;
 pub mod namespaces;
 pub mod reports;
+pub mod signing_keys;
 pub mod tables;
 pub mod tasks;
 pub mod warehouses;

@@ -7,7 +7,7 @@ use sqlx::query;
 
 use super::error::{Entity, Error, Result, on_foreign_key};
 use super::text::{Listing, Page, check_name, number, text};
-use super::{Db, Tx};
+use super::{Db, Tx, grants};
 use crate::spec::Namespace;
 
 /// Properties of a namespace.
@@ -102,6 +102,7 @@ pub async fn exists(db: &Db, warehouse_id: &str, namespace: &Namespace) -> Resul
 /// [`Error::NotFound`], [`Error::NotEmpty`].
 pub async fn drop(tx: &mut Tx, warehouse_id: &str, namespace: &Namespace) -> Result<()> {
     const SQL: &str = "DELETE FROM namespaces WHERE warehouse_id = $1 AND name = $2";
+    grants::forget_namespace(tx, warehouse_id, namespace).await?;
     let deleted = tx.execute(query(SQL).bind(warehouse_id).bind(key(namespace))).await;
     match deleted.map_err(|e| on_foreign_key(e, Error::NotEmpty(entity(namespace))))? {
         0 => Err(Error::NotFound(entity(namespace))),
@@ -173,6 +174,11 @@ fn edit(properties: &mut Properties, change: &PropertiesUpdate<'_>) -> Propertie
 /// Fails if there is no such namespace.
 pub(super) async fn require(db: &Db, warehouse_id: &str, namespace: &Namespace) -> Result<()> {
     if exists(db, warehouse_id, namespace).await? { Ok(()) } else { Err(Error::NotFound(entity(namespace))) }
+}
+
+/// What [`Page::after`] says of the page that begins after this namespace.
+pub fn page_key(namespace: &Namespace) -> String {
+    key(namespace)
 }
 
 /// The text a namespace is stored under.

@@ -6,7 +6,7 @@
 mod read;
 mod write;
 
-pub use read::{list, load, load_by_id};
+pub use read::{list, load, load_by_id, load_with_grants};
 pub use write::{Change, NewTable, Swap, create, drop, remove, rename, restore, swap};
 
 use super::error::Entity;

@@ -51,6 +51,19 @@ impl<T> Listing<T> {
         let next = if more { items.last().map(key) } else { None };
         Self { items, next }
     }
+
+    /// A part of a list that is in memory: entries with their keys, in the order of the keys.
+    pub fn of_sorted(entries: impl Iterator<Item = (String, T)>, page: &Page) -> Self {
+        let mut rest = entries.filter(|(key, _)| key.as_str() > page.after_key()).peekable();
+        let limit = page.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+        let (mut items, mut last) = (Vec::new(), None);
+        for (key, item) in rest.by_ref().take(limit) {
+            items.push(item);
+            last = Some(key);
+        }
+        let next = if rest.peek().is_some() { last } else { None };
+        Self { items, next }
+    }
 }
 
 /// Refuses a name that cannot be a key.
@@ -106,6 +119,23 @@ mod tests {
         assert_eq!(cut(&["a", "b", "c"]), Some("b".to_owned()));
         assert_eq!(cut(&["a", "b"]), None);
         assert_eq!(cut(&[]), None);
+    }
+
+    #[test]
+    fn a_list_in_memory_is_paged_as_one_in_sql_is() {
+        let of = |after: Option<&str>, limit| {
+            let page = Page { after: after.map(str::to_owned), limit };
+            Listing::of_sorted(["a", "b", "c"].into_iter().map(|name| (name.to_owned(), name)), &page)
+        };
+        let listing = |items: &[&'static str], next: Option<&str>| Listing {
+            items: items.to_vec(),
+            next: next.map(str::to_owned),
+        };
+        assert_eq!(of(None, None), listing(&["a", "b", "c"], None));
+        assert_eq!(of(None, Some(2)), listing(&["a", "b"], Some("b")));
+        assert_eq!(of(Some("b"), Some(2)), listing(&["c"], None));
+        assert_eq!(of(Some("b"), Some(1)), listing(&["c"], None));
+        assert_eq!(of(Some("c"), Some(1)), listing(&[], None));
     }
 
     #[test]

@@ -80,6 +80,7 @@ impl Attempt {
             sweep::KEYS => sweep::keys(app).await,
             sweep::FILES => sweep::files(app, progress).await,
             sweep::FINISHED => sweep::finished(app).await,
+            sweep::AUDIT => sweep::audit(app).await,
             // A newer version may have queued it, and will do it.
             other => Err(Failure::Later(format!("this version does not know tasks of the kind {other}"))),
         }

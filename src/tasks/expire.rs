@@ -4,7 +4,7 @@ use super::Failure;
 use crate::app::App;
 use crate::commit::{ExpireOrder, queue_purge};
 use crate::store::tasks::Task;
-use crate::store::{dropped, locations};
+use crate::store::{dropped, grants, locations};
 
 pub(super) async fn expire(app: &App, task: &Task) -> Result<String, Failure> {
     let order: ExpireOrder = serde_json::from_str(&task.payload)
@@ -14,6 +14,7 @@ pub(super) async fn expire(app: &App, task: &Task) -> Result<String, Failure> {
         return Ok("the table is not among the dropped ones any more".to_owned());
     };
     locations::leave(&mut tx, &expired.row.id, app.clock.now_ms()).await?;
+    grants::forget_table(&mut tx, &expired.row.id).await?;
     if expired.terms.purge {
         queue_purge(app, &mut tx, &expired.row, order.allowed).await?;
     }

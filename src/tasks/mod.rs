@@ -23,10 +23,11 @@ use tokio_util::sync::CancellationToken;
 const AT_ONCE: usize = 4;
 
 /// Tasks that come again and again, and how long after they went well.
-const RECURRING: [(&str, Duration); 3] = [
+const RECURRING: [(&str, Duration); 4] = [
     (sweep::KEYS, Duration::from_mins(1)),
     (sweep::FILES, Duration::from_mins(5)),
     (sweep::FINISHED, Duration::from_hours(1)),
+    (sweep::AUDIT, Duration::from_hours(1)),
 ];
 
 /// Why a task is not finished.

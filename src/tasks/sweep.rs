@@ -4,7 +4,7 @@ use super::Failure;
 use super::progress::Progress;
 use crate::app::App;
 use crate::store::loose_files::{self, LooseFile};
-use crate::store::{idempotency, tables, tasks};
+use crate::store::{audit, idempotency, tables, tasks};
 use crate::telemetry::chain;
 use futures::StreamExt;
 use std::time::Duration;
@@ -17,6 +17,9 @@ pub(super) const FILES: &str = "sweep-files";
 
 /// Forgets tasks that were finished long ago.
 pub(super) const FINISHED: &str = "sweep-finished-tasks";
+
+/// Forgets entries of the audit log that are older than the settings keep them.
+pub(super) const AUDIT: &str = "sweep-audit";
 
 /// How long a metadata file may be noted before it is certain that no pointer will come to name it. A commit takes
 /// seconds; one that was frozen for longer finds its note gone and starts again.
@@ -53,6 +56,20 @@ pub(super) async fn finished(app: &App) -> Result<Option<String>, Failure> {
         forgotten += some;
         if some == 0 {
             return Ok((forgotten > 0).then(|| format!("forgot {forgotten} tasks")));
+        }
+    }
+}
+
+pub(super) async fn audit(app: &App) -> Result<Option<String>, Failure> {
+    let age = Duration::from_hours(24).saturating_mul(app.config.audit_retention_days);
+    let mut swept = 0;
+    loop {
+        let mut tx = app.db.begin().await?;
+        let some = audit::sweep(&mut tx, before(app, age)).await?;
+        tx.commit().await?;
+        swept += some;
+        if some == 0 {
+            return Ok((swept > 0).then(|| format!("forgot {swept} entries")));
         }
     }
 }

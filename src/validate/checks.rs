@@ -2,7 +2,7 @@
 //! update passes whatever the levels are.
 
 /// A check.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Check {
     /// Its number; for those that are about a part of the specification, the part.
     pub(super) number: &'static str,

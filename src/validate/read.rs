@@ -7,9 +7,14 @@ use bytes::Bytes;
 
 /// Bytes of objects by their location. Implemented over object storage, and over a map in tests.
 pub trait ReadBytes: Send + Sync {
-    /// Whether this reader may look at `location` at all ([`ReadError::Outside`] if not). Asked before anything that
-    /// another reader left in the [`Cache`](super::Cache) is used.
+    /// Whether `location` lies where this reader may look ([`ReadError::Outside`] if not).
     fn permit(&self, location: &str) -> Result<(), ReadError>;
+
+    /// Whether this reader may look at `location` at all, which may take asking somebody. Asked before anything that
+    /// another reader left in the [`Cache`](super::Cache) is used.
+    fn admit(&self, location: &str) -> impl Future<Output = Result<(), ReadError>> + Send {
+        async { self.permit(location) }
+    }
 
     /// The size of an object in bytes.
     fn size(&self, location: &str) -> impl Future<Output = Result<u64, ReadError>> + Send;

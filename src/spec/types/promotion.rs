@@ -10,9 +10,9 @@ impl Type {
     /// parts have ids of their own.
     pub fn may_become(&self, new: &Self, format_version: u8) -> bool {
         match (self, new) {
-            (Self::Primitive(Primitive::Unknown), Self::Primitive(Primitive::Unknown)) => true,
+            (Self::Primitive(old), Self::Primitive(new)) if old == new => true,
             (Self::Primitive(Primitive::Unknown), _) => format_version >= NEW_PROMOTIONS_MIN_FORMAT_VERSION,
-            (Self::Primitive(old), Self::Primitive(new)) => old == new || old.may_become(new, format_version),
+            (Self::Primitive(old), Self::Primitive(new)) => old.may_become(new, format_version),
             (Self::Other(old), Self::Other(new)) => old == new,
             (Self::Variant, Self::Variant)
             | (Self::Struct(_), Self::Struct(_))

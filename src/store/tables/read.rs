@@ -19,6 +19,17 @@ pub async fn load(db: &Db, warehouse_id: &str, ident: &TableIdent) -> Result<Opt
     row.map(|row| read(&row, warehouse_id, ident)).transpose()
 }
 
+/// As [`load`], with the version of all grants at that moment ([`crate::store::grants::version`]): who may read the row
+/// is known from memory, and this tells whether memory is old, at no further round trip.
+pub async fn load_with_grants(db: &Db, warehouse_id: &str, ident: &TableIdent) -> Result<Option<(TableRow, i64)>> {
+    const SQL: &str = "
+        SELECT id, kind, uuid, format_version, location, metadata_location, version, created_ms, updated_ms,
+               (SELECT version FROM grants_version) AS grants_version
+        FROM tables WHERE warehouse_id = $1 AND namespace = $2 AND name = $3";
+    let row = db.optional(query(SQL).bind(warehouse_id).bind(key(&ident.namespace)).bind(&ident.name)).await?;
+    row.map(|row| Ok((read(&row, warehouse_id, ident)?, number(&row, "grants_version")?))).transpose()
+}
+
 /// The table or view with this [`TableRow::id`], whatever its name is now.
 pub async fn load_by_id(db: &Db, id: &str) -> Result<Option<TableRow>> {
     const SQL: &str = "

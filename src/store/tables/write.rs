@@ -5,11 +5,11 @@ use sqlx::query;
 use super::read::{kind_of, read};
 use super::{Kind, TableRow};
 use crate::spec::TableIdent;
-use crate::store::Tx;
 use crate::store::error::{Error, Result, is_unique, on_foreign_key};
-use crate::store::locations::{Claim, Taking, leave, take};
+use crate::store::locations::{Claim, Taking, leave, take, take_turn};
 use crate::store::namespaces::{entity, key};
-use crate::store::text::check_name;
+use crate::store::text::{check_name, text};
+use crate::store::{Tx, grants};
 
 /// A table or view to add.
 #[derive(Debug, Clone)]
@@ -72,6 +72,7 @@ pub async fn create(tx: &mut Tx, new: &NewTable<'_>) -> Result<TableRow> {
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, $10, $10)
         ON CONFLICT (warehouse_id, namespace, name) DO NOTHING";
     check_name("table name", &new.ident.name)?;
+    take_turn(tx, new.location_key).await?;
     let change = &new.change;
     let insert = query(SQL).bind(new.id).bind(new.warehouse_id).bind(key(&new.ident.namespace)).bind(&new.ident.name);
     let insert = insert.bind(new.kind.as_str()).bind(change.uuid).bind(i64::from(change.format_version));
@@ -122,7 +123,8 @@ async fn name_taken(tx: &mut Tx, warehouse_id: &str, ident: &TableIdent) -> Resu
 /// transaction is dropped, none. The order of the lists does not matter.
 ///
 /// # Errors
-/// [`Error::Conflict`] if one of either was changed or dropped since it was read.
+/// [`Error::Conflict`] if one of either was changed or dropped since it was read; [`Error::LocationTaken`] if one moves to
+/// where another table is.
 pub async fn swap(tx: &mut Tx, swaps: &[Swap<'_>], same: &[&TableRow]) -> Result<()> {
     // Rows are locked in one order, so that two transactions cannot wait for each other.
     let moved = swaps.iter().map(|swap| (swap.row, Some(swap)));
@@ -168,8 +170,9 @@ async fn hold(tx: &mut Tx, row: &TableRow) -> Result<()> {
 async fn move_to(tx: &mut Tx, swap: &Swap<'_>, location: &str) -> Result<()> {
     let now_ms = swap.change.now_ms;
     let TableRow { id: table_id, warehouse_id, .. } = swap.row;
+    take_turn(tx, location).await?;
     leave(tx, table_id, now_ms).await?;
-    take(tx, &Taking { location, table_id, warehouse_id, claim: Claim::Shared, now_ms }).await
+    take(tx, &Taking { location, table_id, warehouse_id, claim: Claim::Requested, now_ms }).await
 }
 
 /// Gives a table or view another name, in the same or another namespace of its warehouse.
@@ -190,12 +193,19 @@ pub async fn rename(
     const SQL: &str = "
         UPDATE tables SET namespace = $1, name = $2, updated_ms = $3, version = version + 1
         WHERE warehouse_id = $4 AND namespace = $5 AND name = $6 AND kind = $7";
+    const ID: &str = "SELECT id FROM tables WHERE warehouse_id = $1 AND namespace = $2 AND name = $3";
     check_name("table name", &to.name)?;
     let update = query(SQL).bind(key(&to.namespace)).bind(&to.name).bind(now_ms).bind(warehouse_id);
     let update = update.bind(key(&from.namespace)).bind(&from.name).bind(kind.as_str());
     match tx.attempt(update).await {
         Ok(0) => Err(Error::NotFound(kind.entity(from))),
-        Ok(_) => Ok(()),
+        Ok(_) => {
+            let id = query(ID).bind(warehouse_id).bind(key(&to.namespace)).bind(&to.name);
+            match tx.optional(id).await? {
+                Some(row) => grants::renamed(tx, &text(&row, "id")?).await,
+                None => Ok(()),
+            }
+        }
         Err(error) if is_unique(&error) => Err(name_taken(tx, warehouse_id, to).await?),
         Err(error) => Err(on_foreign_key(error, Error::NotFound(entity(&to.namespace)))),
     }
@@ -209,6 +219,7 @@ pub async fn rename(
 pub async fn drop(tx: &mut Tx, warehouse_id: &str, kind: Kind, ident: &TableIdent, now_ms: i64) -> Result<TableRow> {
     let dropped = remove(tx, warehouse_id, kind, ident).await?;
     leave(tx, &dropped.id, now_ms).await?;
+    grants::forget_table(tx, &dropped.id).await?;
     Ok(dropped)
 }
 
@@ -224,7 +235,9 @@ pub async fn remove(tx: &mut Tx, warehouse_id: &str, kind: Kind, ident: &TableId
     let Some(row) = tx.optional(delete).await? else {
         return Err(Error::NotFound(kind.entity(ident)));
     };
-    read(&row, warehouse_id, ident)
+    let removed = read(&row, warehouse_id, ident)?;
+    grants::renamed(tx, &removed.id).await?;
+    Ok(removed)
 }
 
 /// Brings back what [`remove`] took, under this name.
@@ -244,6 +257,6 @@ pub async fn restore(tx: &mut Tx, row: &TableRow, ident: &TableIdent, now_ms: i6
     let missing = Error::NotFound(entity(&ident.namespace));
     match tx.execute(insert.bind(row.created_ms).bind(now_ms)).await.map_err(|e| on_foreign_key(e, missing))? {
         0 => Err(name_taken(tx, &row.warehouse_id, ident).await?),
-        _ => Ok(()),
+        _ => grants::renamed(tx, &row.id).await,
     }
 }

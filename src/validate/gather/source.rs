@@ -79,7 +79,7 @@ impl<'a, R: ReadBytes> Source<'a, R> {
 
     /// The manifest list of a snapshot that the table already has.
     pub(super) async fn list(&self, location: &str) -> Result<Arc<ManifestList>, Fault> {
-        self.reader.permit(location)?;
+        self.reader.admit(location).await?;
         if let Some(Parsed::List(list)) = self.remembered(location) {
             return Ok(list);
         }
@@ -126,7 +126,7 @@ impl<'a, R: ReadBytes> Source<'a, R> {
 
     /// The live files of a manifest if they need not be read.
     pub(super) async fn known_index(&self, file: &ManifestFile) -> Result<Option<Arc<Index>>, Fault> {
-        self.reader.permit(&file.manifest_path)?;
+        self.reader.admit(&file.manifest_path).await?;
         let known = if let Some(Parsed::Manifest(index)) = self.remembered(&file.manifest_path) {
             Some(index)
         } else {

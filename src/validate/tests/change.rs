@@ -42,7 +42,8 @@ fn set_statistics(changes: &Json) -> Json {
 fn schema(changes: &Json) -> Json {
     let mut fields = base_fields();
     for (id, change) in changes.as_object().unwrap() {
-        match fields.iter_mut().find(|field| field["id"].to_string() == *id) {
+        let id: i64 = id.parse().unwrap();
+        match fields.iter_mut().find(|field| field["id"] == id) {
             Some(field) => change.as_object().unwrap().iter().for_each(|(key, value)| field[key] = value.clone()),
             None => fields.push(change.clone()),
         }

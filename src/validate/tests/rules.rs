@@ -142,9 +142,9 @@ fn stale(facts: &Facts<'_>, why: Stale) -> StaleDelete {
     StaleDelete { manifest: "m".into(), file: facts.vectors[0].entry.data_file.clone(), why }
 }
 
-fn details(split_offsets: Option<&[i64]>, bounds: &[(i32, &[u8])]) -> Option<Box<Details>> {
+fn details(split_offsets: Option<&[i64]>, bounds: &[(i32, &[u8])]) -> Box<Details> {
     let lower_bounds = Some(Bounds::of(bounds));
-    Some(Box::new(Details { split_offsets: split_offsets.map(Into::into), lower_bounds, ..Details::default() }))
+    Box::new(Details { split_offsets: split_offsets.map(Into::into), lower_bounds, ..Details::default() })
 }
 
 fn object(found: ObjectState) -> FileObject {
@@ -264,7 +264,7 @@ const CHANGES: &[(&str, Change)] = &[
     ("added-entry-file-sequence-number", |facts| added(facts).file_sequence_number = Some(1)),
     ("carried-entry-fields", |facts| entry(facts, ManifestContent::Data, Status::Existing).sequence_number = None),
     ("carried-entry-fields", |facts| {
-        entry(facts, ManifestContent::Deletes, Status::Existing).file_sequence_number = None
+        entry(facts, ManifestContent::Deletes, Status::Existing).file_sequence_number = None;
     }),
     ("deleted-entry-fields", |facts| entry(facts, ManifestContent::Data, Status::Deleted).sequence_number = None),
     ("entry-snapshot-id", |facts| entry(facts, ManifestContent::Deletes, Status::Existing).snapshot_id = None),
@@ -299,9 +299,9 @@ const CHANGES: &[(&str, Change)] = &[
         (file.content_offset, file.content_size_in_bytes) = (None, None);
         file.equality_ids = Some(vec![1]);
     }),
-    ("split-offsets", |facts| added(facts).data_file.details = details(Some(&[4, 4]), &[])),
-    ("split-offsets", |facts| added(facts).data_file.details = details(Some(&[4, 1 << 40]), &[])),
-    ("column-bounds", |facts| added(facts).data_file.details = details(None, &[(2, &[1, 2, 3])])),
+    ("split-offsets", |facts| added(facts).data_file.details = Some(details(Some(&[4, 4]), &[]))),
+    ("split-offsets", |facts| added(facts).data_file.details = Some(details(Some(&[4, 1 << 40]), &[]))),
+    ("column-bounds", |facts| added(facts).data_file.details = Some(details(None, &[(2, &[1, 2, 3])]))),
     ("data-file-missing", |facts| facts.objects.push(object(ObjectState::Missing))),
     ("data-file-outside", |facts| facts.objects.push(object(ObjectState::Outside))),
     ("data-file-size", |facts| facts.objects.push(object(ObjectState::Size(7)))),

@@ -18,8 +18,8 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// Takes apart a URL that must go to this bucket of this store.
-    pub(super) fn parse(text: &str, bucket: &str, endpoint: Option<&str>) -> Result<Self, Refusal> {
+    /// Takes apart a URL that must go to this bucket of this store; at Amazon, in this region.
+    pub(super) fn parse(text: &str, bucket: &str, region: &str, endpoint: Option<&str>) -> Result<Self, Refusal> {
         let malformed = |what: &str| Refusal::Malformed(format!("uri: {what}"));
         if text.len() > MOST_BYTES {
             return Err(malformed("it is too long"));
@@ -29,7 +29,7 @@ impl Target {
             return Err(malformed("it has a user, a password or a fragment"));
         }
         let foreign = || Refusal::Forbidden(format!("the URL does not go to bucket {bucket} of the warehouse's store"));
-        let path = path_in_bucket(&url, bucket, endpoint).ok_or_else(foreign)?;
+        let path = path_in_bucket(&url, bucket, region, endpoint).ok_or_else(foreign)?;
         // Some stores read it as a space: then the key is another one.
         if path.contains('+') {
             return Err(malformed("a `+` in the path can be read in two ways; encode it"));
@@ -57,21 +57,20 @@ impl Target {
 }
 
 /// The path behind the bucket, encoded; the bucket is in the path or in the host.
-fn path_in_bucket<'u>(url: &'u Url, bucket: &str, endpoint: Option<&str>) -> Option<&'u str> {
+fn path_in_bucket<'u>(url: &'u Url, bucket: &str, region: &str, endpoint: Option<&str>) -> Option<&'u str> {
     let host = url.host_str()?;
-    let (is_store, base) = match endpoint {
+    let (stores, base) = match endpoint {
         Some(endpoint) => {
             let store = Url::parse(endpoint).ok()?;
             if url.scheme() != store.scheme() || url.port_or_known_default() != store.port_or_known_default() {
                 return None;
             }
-            let base = store.path().trim_end_matches('/').to_owned();
-            let host = store.host_str()?.to_owned();
-            (Box::new(move |asked: &str| asked == host) as Box<dyn Fn(&str) -> bool>, base)
+            (vec![store.host_str()?.to_owned()], store.path().trim_end_matches('/').to_owned())
         }
-        None if url.scheme() == "https" && url.port().is_none() => (Box::new(is_amazon) as _, String::new()),
+        None if url.scheme() == "https" && url.port().is_none() => (amazon(region), String::new()),
         None => return None,
     };
+    let is_store = |asked: &str| stores.iter().any(|store| store == asked);
     let path = url.path().strip_prefix(&base)?.strip_prefix('/')?;
     if is_store(host) {
         let rest = path.strip_prefix(bucket)?;
@@ -81,15 +80,13 @@ fn path_in_bucket<'u>(url: &'u Url, bucket: &str, endpoint: Option<&str>) -> Opt
     is_store(behind).then_some(path)
 }
 
-/// `s3.amazonaws.com`, `s3.REGION.amazonaws.com`, `s3.dualstack.REGION.amazonaws.com`, and the same in China.
-fn is_amazon(host: &str) -> bool {
-    let Some(name) = host.strip_suffix(".cn").unwrap_or(host).strip_suffix(".amazonaws.com") else { return false };
-    let Some(region) = name.strip_prefix("s3") else { return false };
-    let region = region.strip_prefix(".dualstack").unwrap_or(region);
-    match region.strip_prefix('.') {
-        Some(region) => {
-            !region.is_empty() && region.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
-        }
-        None => region.is_empty(),
+/// The hosts of Amazon's S3 in a region. No other label is taken for a region: under Amazon's domain there are services
+/// of all kinds, and the signature names this region.
+fn amazon(region: &str) -> Vec<String> {
+    let domain = if region.starts_with("cn-") { "amazonaws.com.cn" } else { "amazonaws.com" };
+    let mut hosts = vec![format!("s3.{region}.{domain}"), format!("s3.dualstack.{region}.{domain}")];
+    if domain == "amazonaws.com" {
+        hosts.push("s3.amazonaws.com".to_owned());
     }
+    hosts
 }

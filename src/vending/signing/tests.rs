@@ -92,7 +92,6 @@ fn the_url_goes_to_the_warehouses_store() {
         "https://lake.s3.amazonaws.com/",
         "https://lake.s3.dualstack.eu-west-1.amazonaws.com/",
         "https://s3.eu-west-1.amazonaws.com/lake/",
-        "https://lake.s3.cn-north-1.amazonaws.com.cn/",
     ] {
         assert_eq!(verdict(&request("GET", &format!("{host}{object}")), None), "read", "{host}");
     }
@@ -103,11 +102,26 @@ fn the_url_goes_to_the_warehouses_store() {
         "https://s3.amazonaws.com/lake2/",
         "https://lake.evil.example/",
         "https://lake.s3.evil.example.amazonaws.com/",
+        "https://lake.s3.us-east-1.amazonaws.com/",
+        "https://lake.s3.dualstack.us-east-1.amazonaws.com/",
+        "https://lake.s3.cn-north-1.amazonaws.com.cn/",
+        "https://lake.s3.eu-west-1.amazonaws.com.cn/",
+        "https://lake.s3-accelerate.amazonaws.com/",
         "https://s3.amazonaws.com.evil.example/lake/",
         "https://127.0.0.1/lake/",
     ] {
         let said = verdict(&request("GET", &format!("{host}{object}")), None);
         assert!(said.contains("does not go to bucket lake"), "{host}: {said}");
+    }
+    for (region, host, expected) in [
+        ("cn-north-1", "https://lake.s3.cn-north-1.amazonaws.com.cn/", true),
+        ("cn-north-1", "https://lake.s3.cn-north-1.amazonaws.com/", false),
+        ("cn-north-1", "https://lake.s3.amazonaws.com/", false),
+        ("us-east-1", "https://lake.s3.amazonaws.com/", true),
+        ("us-east-1", "https://lake.s3.eu-west-1.amazonaws.com/", false),
+    ] {
+        let asked = SignRequest { region: region.to_owned(), ..request("GET", &format!("{host}{object}")) };
+        assert_eq!(verdict(&asked, None) == "read", expected, "{region} {host}");
     }
     let own = Some("http://127.0.0.1:8333");
     assert_eq!(verdict(&request("GET", "http://127.0.0.1:8333/lake/ns/t/a"), own), "read");

@@ -14,7 +14,7 @@ const TABLE: &str = "/iceberg/v1/lake/namespaces/ns/tables/t";
 async fn vending(google: &Google) -> Server {
     let (sts, token) = (google.sts_url(), google.token_url());
     let server = Server::start_still_with(Setting::Production, |settings| {
-        settings.secret_key = Some(KEY.parse().unwrap());
+        settings.auth.secret_key = Some(KEY.parse().unwrap());
         settings.gcs_sts_url = Some(sts);
         settings.gcs_token_url = Some(token);
     })

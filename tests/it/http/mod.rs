@@ -1,5 +1,8 @@
 //! A real server over HTTP, on both settings: what clients see.
 
+mod access;
+mod attacks;
+mod authentication;
 mod bad_input;
 mod commits;
 mod concurrency;
@@ -11,7 +14,9 @@ mod dropped;
 mod errors;
 mod handover;
 mod idempotency;
+mod issuers;
 mod namespaces;
+mod opaque_tokens;
 mod paths;
 mod plans;
 mod purge;
@@ -20,6 +25,7 @@ mod rules;
 mod shadow;
 mod tables;
 mod tasks;
+mod tokens;
 mod transactions;
 mod unknown_outcomes;
 mod upgrade;

@@ -4,7 +4,7 @@ use crate::support::server::{Server, Setting, on_both_servers, schema};
 use reqwest::Method;
 use serde_json::json;
 
-on_both_servers!(names_survive_every_encoding, prefixes_and_bases);
+on_both_servers!(names_survive_every_encoding, prefixes_and_bases, what_has_an_empty_name_is_not_there);
 
 async fn names_survive_every_encoding(server: Server) {
     server.namespace().await;
@@ -36,6 +36,22 @@ async fn prefixes_and_bases(server: Server) {
     ] {
         server.send(Method::GET, path, None, &[]).await.expect(200);
     }
+}
+
+/// Flink asks so for `db.table` while another database is the current one; a 400 would end its query.
+async fn what_has_an_empty_name_is_not_there(server: Server) {
+    server.namespace().await;
+    for (path, kind) in [
+        ("/namespaces//tables/flink", "NoSuchTableException"),
+        ("/namespaces/ns%1F/tables/t", "NoSuchTableException"),
+        ("/namespaces//views/v", "NoSuchViewException"),
+        ("/namespaces/%1Fns", "NoSuchNamespaceException"),
+    ] {
+        let refused = server.get(path).await.expect(404);
+        assert_eq!(refused["error"]["type"], kind, "{path}");
+    }
+    server.post("/namespaces//tables", json!({"name": "t", "schema": schema()})).await.expect(404);
+    server.post("/namespaces", json!({"namespace": [""]})).await.expect(400);
 }
 
 #[tokio::test]

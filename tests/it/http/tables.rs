@@ -122,8 +122,12 @@ async fn a_registered_table_is_the_file_that_was_named(server: Server) {
     let back = server.post("/namespaces/ns/register", register("back", false)).await.expect(200);
     assert_eq!(back, made);
     server.table("other", 2).await;
+    // Two tables do not live at one place.
+    server.post("/namespaces/ns/register", register("other", true)).await.error(400, "BadRequestException");
+    server.delete("/namespaces/ns/tables/back").await.expect(204);
     let replaced = server.post("/namespaces/ns/register", register("other", true)).await.expect(200);
     assert_eq!(replaced["metadata"]["table-uuid"], made["metadata"]["table-uuid"]);
+    server.delete("/namespaces/ns/tables/other").await.expect(204);
     let missing = json!({"name": "x", "metadata-location": format!("{file}.none")});
     server.post("/namespaces/ns/register", missing).await.error(404, "NotFoundException");
     server.post("/namespaces/none/register", register("x", false)).await.error(404, "NoSuchNamespaceException");

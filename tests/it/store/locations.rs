@@ -1,6 +1,6 @@
-use guillemot::store::locations::{Claim, State, forget_left_behind, forget_table, neighbour, overlapping};
+use guillemot::store::locations::{Claim, State, forget_left_behind, forget_table, overlapping, overlapping_live};
 use guillemot::store::tables::{Change, Kind, Swap, rename, swap};
-use guillemot::store::{Db, Error};
+use guillemot::store::{Db, Error, Result};
 
 use super::{WAREHOUSE, create_as, create_table, drop_table, ident, load_table, seed};
 use crate::support::{TestDb, on_both};
@@ -9,7 +9,8 @@ on_both!(
     overlap_is_by_whole_segments,
     a_deep_location_meets_a_shallow_one,
     an_exclusive_location_is_given_out_once,
-    a_shared_location_is_only_remembered,
+    a_requested_location_overlaps_no_live_one,
+    of_two_that_race_for_places_that_overlap_one_loses,
     a_dropped_table_leaves_its_location_behind,
     a_renamed_table_keeps_its_location,
     a_moved_table_has_both_locations,
@@ -41,7 +42,8 @@ async fn a_neighbour_is_another_table_around_or_inside(db: TestDb) {
     seed(&db, &["ns"]).await;
     at(&db, "ns.t", "gs://b/a/t").await;
     let own = load_table(&db, "ns.t").await.unwrap().id;
-    let found = async |place: &str, id: &str| neighbour(&db, place, id).await.unwrap().map(|other| other.location);
+    let found =
+        async |place: &str, id: &str| overlapping_live(&db, place, id).await.unwrap().map(|other| other.location);
     for overlaps in ["gs://b/a/t", "gs://b/a/t/x", "gs://b/a", "gs://b"] {
         assert_eq!(found(overlaps, "another").await.as_deref(), Some("gs://b/a/t"), "{overlaps}");
         assert_eq!(found(overlaps, &own).await, None, "{overlaps}");
@@ -73,13 +75,39 @@ async fn an_exclusive_location_is_given_out_once(db: TestDb) {
     at(&db, "ns.u", "gs://b/a/t2").await;
 }
 
-async fn a_shared_location_is_only_remembered(db: TestDb) {
+async fn a_requested_location_overlaps_no_live_one(db: TestDb) {
     seed(&db, &["ns"]).await;
-    at(&db, "ns.t", "gs://b/t").await;
-    create_as(&db, Kind::Table, "ns.u", "gs://b/t", Claim::Shared).await.unwrap();
-    create_as(&db, Kind::Table, "ns.v", "gs://b/t/x", Claim::Shared).await.unwrap();
+    at(&db, "ns.t", "gs://b/a/t").await;
+    at(&db, "ns.s", "gs://b/a/s").await;
+    for wanted in ["gs://b/a/t", "gs://b/a", "gs://b/a/t/x", "gs://b"] {
+        let refused = create_as(&db, Kind::Table, "ns.u", wanted, Claim::Requested).await;
+        assert!(matches!(refused, Err(Error::LocationTaken { .. })), "{wanted}");
+        assert!(overlapping_live(&db, wanted, "id-of-ns.u").await.unwrap().is_some());
+    }
+    assert_eq!(overlapping_live(&db, "gs://b/a/t/x", "id-of-ns.t").await.unwrap(), None);
+    let refused = try_move(&db, "ns.t", "gs://b/a").await;
+    assert!(matches!(refused, Err(Error::LocationTaken { taken, .. }) if taken == "gs://b/a/s"));
+    // Into itself and out of itself it may move, and what was left behind may be taken up again.
+    move_table(&db, "ns.t", "gs://b/a/t/x").await;
+    move_table(&db, "ns.t", "gs://b/a/t").await;
     drop_table(&db, "ns.t").await.unwrap();
-    assert_eq!(state_of(&db, "gs://b/t").await, Some(("gs://b/t".to_owned(), State::Live)));
+    create_as(&db, Kind::Table, "ns.u", "gs://b/a/t", Claim::Requested).await.unwrap();
+    assert_eq!(state_of(&db, "gs://b/a/t").await, Some(("gs://b/a/t".to_owned(), State::Live)));
+}
+
+async fn of_two_that_race_for_places_that_overlap_one_loses(db: TestDb) {
+    seed(&db, &["ns"]).await;
+    for round in 0..10 {
+        let places = ["a", "a/b", "a/b/c", "a/b/c/d"].map(|place| format!("gs://b/{round}/{place}"));
+        let racers = places.iter().enumerate().map(|(n, place)| {
+            let claim = if n % 2 == 0 { Claim::Exclusive } else { Claim::Requested };
+            let (db, name) = (&db, format!("ns.r{round}x{n}"));
+            async move { create_as(db, Kind::Table, &name, place, claim).await }
+        });
+        let done = futures::future::join_all(racers).await;
+        assert_eq!(done.iter().filter(|made| made.is_ok()).count(), 1, "{done:?}");
+        assert!(done.iter().all(|made| matches!(made, Ok(_) | Err(Error::LocationTaken { .. }))), "{done:?}");
+    }
 }
 
 async fn a_dropped_table_leaves_its_location_behind(db: TestDb) {
@@ -101,12 +129,16 @@ async fn a_renamed_table_keeps_its_location(db: TestDb) {
     assert_eq!(state_of(&db, "gs://main/ns.t").await.unwrap().1, State::Live);
 }
 
-async fn move_table(db: &Db, name: &str, location: &str) {
+async fn try_move(db: &Db, name: &str, location: &str) -> Result<()> {
     let row = load_table(db, name).await.unwrap();
     let change = Change { uuid: "u", format_version: 2, location, metadata_location: "m", now_ms: 4 };
-    let mut tx = db.begin().await.unwrap();
-    swap(&mut tx, &[Swap { row: &row, change, moved_to: Some(location) }], &[]).await.unwrap();
-    tx.commit().await.unwrap();
+    let mut tx = db.begin().await?;
+    swap(&mut tx, &[Swap { row: &row, change, moved_to: Some(location) }], &[]).await?;
+    tx.commit().await
+}
+
+async fn move_table(db: &Db, name: &str, location: &str) {
+    try_move(db, name, location).await.unwrap();
 }
 
 async fn a_moved_table_has_both_locations(db: TestDb) {
@@ -125,7 +157,7 @@ async fn live_is_reported_before_left_behind(db: TestDb) {
     seed(&db, &["ns"]).await;
     at(&db, "ns.t", "gs://b/t/deep/er").await;
     drop_table(&db, "ns.t").await.unwrap();
-    create_as(&db, Kind::Table, "ns.z", "gs://b", Claim::Shared).await.unwrap();
+    create_as(&db, Kind::Table, "ns.z", "gs://b", Claim::Requested).await.unwrap();
     assert_eq!(state_of(&db, "gs://b/t").await, Some(("gs://b".to_owned(), State::Live)));
 }
 

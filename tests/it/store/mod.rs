@@ -1,9 +1,12 @@
 //! The contract of `guillemot::store`: every case runs on SQLite and on PostgreSQL.
 
+mod audit;
 mod contention;
 mod dropped;
 mod engines;
+mod grants;
 mod idempotency;
+mod identities;
 mod locations;
 mod loose_files;
 mod lost_connections;

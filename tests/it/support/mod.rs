@@ -3,6 +3,7 @@
 pub(crate) mod fixture;
 pub(crate) mod gcs;
 pub(crate) mod google;
+pub(crate) mod idp;
 pub(crate) mod postgres;
 pub(crate) mod proxy;
 pub(crate) mod server;

@@ -2,15 +2,23 @@
 
 use super::gcs::Bucket;
 use super::postgres::Database;
+use axum::ServiceExt;
+use axum::extract::Request;
 use guillemot::app::App;
+use guillemot::auth::Principal;
+use guillemot::auth::identity::{self, Wanted};
 use guillemot::clock::{Clock, Ids};
+use guillemot::config::auth::Method as AuthMethod;
 use guillemot::config::{Config, Settings};
-use guillemot::server;
+use guillemot::spec::Namespace;
+use guillemot::store::grants::{Grantee, On};
+use guillemot::{commit, server};
 use reqwest::header::HeaderMap;
 use reqwest::{Client, Method, StatusCode};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
+use tower::util::MapRequest;
 
 /// Where a server's state and files are.
 #[derive(Debug, Clone, Copy)]
@@ -62,6 +70,57 @@ macro_rules! on_both_with_still_clocks {
     };
 }
 pub(crate) use on_both_with_still_clocks;
+
+/// As [`on_both_servers`], with authentication by built-in identities.
+macro_rules! on_both_with_identities {
+    ($($case:ident),+ $(,)?) => {
+        mod local_with_identities {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $case() {
+                use $crate::support::server::{Server, Setting, identities_on};
+                super::$case(Server::start_still_with(Setting::Local, identities_on).await).await;
+            })+
+        }
+        mod production_with_identities {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $case() {
+                use $crate::support::server::{Server, Setting, identities_on};
+                super::$case(Server::start_still_with(Setting::Production, identities_on).await).await;
+            })+
+        }
+    };
+}
+pub(crate) use on_both_with_identities;
+
+/// The settings of [`on_both_with_identities`].
+pub(crate) fn identities_on(settings: &mut Settings) {
+    settings.auth.methods = vec![AuthMethod::Identities];
+    settings.auth.secret_key = Some(SECRET_KEY.parse().unwrap());
+}
+
+/// 32 bytes that keep nothing secret.
+pub(crate) const SECRET_KEY: &str = "dGhpcnR5LXR3byBieXRlcyB0aGF0IGhpZGUgbm90aGk=";
+
+/// As [`on_both_servers`], with servers that demand to know who is calling.
+macro_rules! on_both_secured {
+    ($($case:ident),+ $(,)?) => {
+        mod local_secured {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $case() {
+                use $crate::support::server::{Server, Setting};
+                super::$case(Server::start_secured(Setting::Local).await).await;
+            })+
+        }
+        mod production_secured {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $case() {
+                use $crate::support::server::{Server, Setting};
+                super::$case(Server::start_secured(Setting::Production).await).await;
+            })+
+        }
+    };
+}
+pub(crate) use on_both_secured;
 
 /// A running server and a client for it.
 pub(crate) struct Server {
@@ -145,10 +204,85 @@ impl Server {
         Self::serve(settings.resolve().unwrap(), places, Clock::Fixed(now_ms.into())).await
     }
 
+    /// Starts a server that demands to know who is calling. Its clients say so in [`TEST_USER`] and [`TEST_ROLES`], which
+    /// only this server of the tests takes for the truth. `root` may do everything.
+    pub(crate) async fn start_secured(setting: Setting) -> Self {
+        Self::start_secured_at(setting, Clock::System).await
+    }
+
+    /// As [`Server::start_secured`], by this clock.
+    pub(crate) async fn start_secured_at(setting: Setting, clock: Clock) -> Self {
+        let (mut settings, places) = match setting {
+            Setting::Local => local(),
+            Setting::Production => production().await,
+        };
+        identities_on(&mut settings);
+        let server = Self::serve_to(settings.resolve().unwrap(), places, clock, true).await;
+        server.grant("root", "admin", &On::Server).await;
+        server
+    }
+
+    /// Grants something to a user, straight in the database; answers the grant's id.
+    pub(crate) async fn grant(&self, user: &str, privilege: &str, on: &On) -> String {
+        let (name, ref_name) = privilege.split_once(':').unwrap_or((privilege, ""));
+        let grantee = Grantee::User(user.to_owned());
+        let made = commit::make_grant(&self.app, &grantee, (name, ref_name), on, "test").await.unwrap();
+        made.0.id
+    }
+
+    /// Grants something to a user on a part of the warehouse `lake`: nothing, a namespace or a table of one.
+    pub(crate) async fn grant_in(&self, user: &str, privilege: &str, namespace: &str, table: &str) -> String {
+        let levels = || namespace.split('.').map(str::to_owned).collect();
+        let named = (!namespace.is_empty()).then(|| Namespace::new(levels()).unwrap());
+        let table = (!table.is_empty()).then_some(table);
+        let target = commit::find_target(&self.app, Some("lake"), named.as_ref(), table).await.unwrap();
+        self.grant(user, privilege, &target.on).await
+    }
+
     /// Lets so many seconds pass on a clock that stands still.
     pub(crate) fn pass(&self, seconds: i64) {
         let clock = &self.app.clock;
         clock.set(clock.now_ms() + seconds * 1000);
+    }
+
+    /// Makes an identity, and answers its secret.
+    pub(crate) async fn identity(&self, name: &str) -> String {
+        let made = identity::create(&self.app.db, &self.app.clock, name, Wanted::Secret).await;
+        made.unwrap().reveal().to_owned()
+    }
+
+    /// Sends a form to the token endpoint.
+    pub(crate) async fn ask_for_token(&self, form: &[(&str, &str)], headers: &[(&str, &str)]) -> Reply {
+        let body = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
+        self.send_form_with(body.into_bytes(), headers).await
+    }
+
+    /// Sends bytes to the token endpoint, called a form.
+    pub(crate) async fn send_form(&self, body: Vec<u8>) -> Reply {
+        self.send_form_with(body, &[]).await
+    }
+
+    async fn send_form_with(&self, body: Vec<u8>, headers: &[(&str, &str)]) -> Reply {
+        let mut request = self.client.post(format!("{}/iceberg/v1/oauth/tokens", self.base));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let request = request.header("content-type", "application/x-www-form-urlencoded").body(body);
+        let response = request.send().await.unwrap();
+        let (status, headers) = (response.status(), response.headers().clone());
+        Reply { status, headers, text: response.text().await.unwrap() }
+    }
+
+    /// A token of an identity.
+    pub(crate) async fn token(&self, name: &str, secret: &str) -> String {
+        let form = [("grant_type", "client_credentials"), ("client_id", name), ("client_secret", secret)];
+        let given = self.ask_for_token(&form, &[]).await.expect(200);
+        given["access_token"].as_str().unwrap().to_owned()
+    }
+
+    /// What a route that asks for a token and nothing else answers to one.
+    pub(crate) async fn knock(&self, token: &str) -> Reply {
+        self.send(Method::GET, "/openapi.json", None, &[("authorization", &format!("Bearer {token}"))]).await
     }
 
     /// The locations of the objects in a place.
@@ -171,14 +305,33 @@ impl Server {
         Self::serve(self.app.config.clone(), Places::default(), Clock::System).await
     }
 
+    /// As [`Server::beside`], with a clock that stands where this one's does.
+    pub(crate) async fn beside_still(&self) -> Self {
+        let clock = Clock::Fixed(self.app.clock.now_ms().into());
+        Self::serve(self.app.config.clone(), Places::default(), clock).await
+    }
+
     async fn serve(config: Config, places: Places, clock: Clock) -> Self {
+        Self::serve_to(config, places, clock, false).await
+    }
+
+    /// Starts a server that may believe what its clients say of themselves.
+    async fn serve_to(config: Config, places: Places, clock: Clock, believing: bool) -> Self {
         let warehouse = config.warehouses[0].location.clone();
         let listener = server::bind(&config).await.unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
         let app = server::build_with(config, clock, Ids::Random).await.unwrap();
         let (stop, stopped) = oneshot::channel();
-        let serving = server::serve(listener, app.clone(), async { drop(stopped.await) });
-        tokio::spawn(async { serving.await.unwrap() });
+        if believing {
+            let service: MapRequest<_, fn(Request) -> Request> =
+                MapRequest::new(guillemot::api::service(app.clone()), believe);
+            let service = ServiceExt::<Request>::into_make_service(service);
+            let serving = axum::serve(listener, service).with_graceful_shutdown(async { drop(stopped.await) });
+            tokio::spawn(async { serving.await.unwrap() });
+        } else {
+            let serving = server::serve(listener, app.clone(), async { drop(stopped.await) });
+            tokio::spawn(async { serving.await.unwrap() });
+        }
         Self { base, app, warehouse, client: Client::new(), _stop: stop, _places: places }
     }
 
@@ -202,9 +355,26 @@ impl Server {
         Reply { status, headers, text: response.text().await.unwrap() }
     }
 
+    /// Sends a request that the server may cut off; the status, if there was an answer.
+    pub(crate) async fn try_send(&self, method: Method, path: &str, headers: &[(&str, &str)]) -> Option<u16> {
+        let mut request = self.client.request(method, format!("{}{path}", self.base));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        request.send().await.ok().map(|response| response.status().as_u16())
+    }
+
     /// Sends bytes as they are.
     pub(crate) async fn send_raw(&self, method: Method, path: &str, body: Vec<u8>) -> Reply {
         let response = self.client.request(method, format!("{}{path}", self.base)).body(body).send().await.unwrap();
+        let (status, headers) = (response.status(), response.headers().clone());
+        Reply { status, headers, text: response.text().await.unwrap() }
+    }
+
+    /// Sends a text as it is, in the name of a user.
+    pub(crate) async fn send_text(&self, method: Method, path: &str, body: &str, user: &str) -> Reply {
+        let request = self.client.request(method, format!("{}{path}", self.base)).header(TEST_USER, user);
+        let response = request.body(body.to_owned()).send().await.unwrap();
         let (status, headers) = (response.status(), response.headers().clone());
         Reply { status, headers, text: response.text().await.unwrap() }
     }
@@ -248,6 +418,20 @@ impl Server {
         let body = json!({"name": name, "schema": schema(), "properties": {"format-version": version.to_string()}});
         self.post("/namespaces/ns/tables", body).await.expect(200)
     }
+}
+
+/// Who a client of a secured test server is, and its roles, joined by commas.
+pub(crate) const TEST_USER: &str = "x-test-user";
+pub(crate) const TEST_ROLES: &str = "x-test-roles";
+
+/// Stands in for authentication.
+fn believe(mut request: Request) -> Request {
+    let header = |name: &str| request.headers().get(name).map(|value| value.to_str().unwrap().to_owned());
+    if let Some(name) = header(TEST_USER) {
+        let roles = header(TEST_ROLES).iter().flat_map(|roles| roles.split(',')).map(str::to_owned).collect();
+        request.extensions_mut().insert(Principal { name, roles, unrestricted: false });
+    }
+    request
 }
 
 fn local() -> (Settings, Places) {

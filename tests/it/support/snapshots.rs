@@ -1,6 +1,7 @@
 //! Snapshots with real files: data files (any bytes), manifests and manifest lists, as an engine would commit them.
 
-use super::server::Server;
+use super::server::{Reply, Server, TEST_USER};
+use reqwest::Method;
 use serde_json::{Value, json};
 
 pub(crate) const LIST: &str = r#"{"type": "record", "name": "manifest_file", "fields": [
@@ -35,6 +36,8 @@ const MANIFEST: &str = r#"{"type": "record", "name": "manifest_entry", "fields":
 pub(crate) struct Appender {
     path: String,
     location: String,
+    /// Who commits, on a secured server.
+    user: Option<&'static str>,
     head: Option<i64>,
     next: i64,
     /// Rows of the last manifest list.
@@ -46,9 +49,32 @@ pub(crate) struct Appender {
 impl Appender {
     /// For a table of the namespace `ns`, by the `LoadTableResult` of its create.
     pub(crate) fn new(name: &str, created: &Value) -> Self {
-        let location = created["metadata"]["location"].as_str().unwrap().to_owned();
-        let path = format!("/namespaces/ns/tables/{name}");
-        Self { path, location, head: None, next: 1, manifests: Vec::new(), files: Vec::new() }
+        Self::of("ns", name, created)
+    }
+
+    /// For a table of any namespace, by what it was loaded as: with one snapshot at most.
+    pub(crate) fn of(namespace: &str, name: &str, loaded: &Value) -> Self {
+        let metadata = &loaded["metadata"];
+        let location = metadata["location"].as_str().unwrap().to_owned();
+        let path = format!("/lake/namespaces/{namespace}/tables/{name}");
+        let head = metadata["current-snapshot-id"].as_i64().filter(|id| *id >= 0);
+        let next = if head.is_some() { 2 } else { 1 };
+        Self { path, location, user: None, head, next, manifests: Vec::new(), files: Vec::new() }
+    }
+
+    /// Commits in the name of a user.
+    pub(crate) fn by(self, user: &'static str) -> Self {
+        Self { user: Some(user), ..self }
+    }
+
+    /// Commits a snapshot whose manifest list names a manifest that is there already; answers the reply.
+    pub(crate) async fn try_lend(&mut self, server: &Server, manifest: &str) -> Reply {
+        let id = self.next * 1000;
+        let size = usize::try_from(server.app.storage.size(manifest).await.unwrap()).unwrap();
+        let list = format!("{}/metadata/snap-{id}.avro", self.location);
+        let rows = [list_row(manifest, size, 0, self.next, id, 1)];
+        server.app.storage.write_new(&list, container(LIST, &[], &rows).into()).await.unwrap();
+        self.send(server, id, &list).await
     }
 
     /// Writes so many data files, and commits them; answers the reply.
@@ -76,6 +102,13 @@ impl Appender {
     }
 
     async fn commit(&mut self, server: &Server, id: i64, list: &str) -> Value {
+        let reply = self.send(server, id, list).await.expect(200);
+        self.head = Some(id);
+        self.next += 1;
+        reply
+    }
+
+    async fn send(&self, server: &Server, id: i64, list: &str) -> Reply {
         let now_ms = server.app.clock.now_ms();
         let mut snapshot = json!({
             "snapshot-id": id, "sequence-number": self.next, "timestamp-ms": now_ms, "schema-id": 0,
@@ -91,10 +124,8 @@ impl Appender {
                 {"action": "set-snapshot-ref", "ref-name": "main", "type": "branch", "snapshot-id": id}
             ]
         });
-        let reply = server.post(&self.path, body).await.expect(200);
-        self.head = Some(id);
-        self.next += 1;
-        reply
+        let who: Vec<_> = self.user.iter().map(|user| (TEST_USER, *user)).collect();
+        server.send(Method::POST, &format!("/iceberg/v1{}", self.path), Some(body), &who).await
     }
 }
 

@@ -1,0 +1,170 @@
+//! The audit log: what goes into it, and the list under `/management/v1`.
+
+use super::authorise::Trace;
+use super::error::{Error, IcebergErrorResponse};
+use super::extract::{Query, client_path};
+use crate::app::App;
+use crate::store::audit::{self, Entry};
+use crate::store::tasks::new_id;
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::http::header::USER_AGENT;
+use axum::http::{HeaderMap, StatusCode};
+use serde::Serialize;
+use tower_http::request_id::RequestId;
+use utoipa::ToSchema;
+
+/// What a client calls the project that it works for.
+const PROJECT: &str = "x-goog-user-project";
+
+/// Longest text of a client's that is kept, in bytes.
+const MAX_BYTES: usize = 300;
+
+/// An entry of the audit log.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) struct AuditEntry {
+    id: String,
+    /// When, epoch milliseconds.
+    at_ms: i64,
+    /// Who; empty where nobody said who they are.
+    principal: String,
+    /// Method and route.
+    operation: String,
+    path: String,
+    /// What the request came down to: `write on table a.t`.
+    actions: String,
+    /// `allowed` or `denied`.
+    decision: &'static str,
+    /// The grant that allowed the last of the actions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    grant_id: Option<String>,
+    /// The status of the reply.
+    status: u16,
+    user_agent: String,
+    /// What the client calls its project; it allows nothing.
+    project: String,
+    request_id: String,
+}
+
+impl From<Entry> for AuditEntry {
+    fn from(entry: Entry) -> Self {
+        Self {
+            id: entry.id,
+            at_ms: entry.at_ms,
+            principal: entry.principal,
+            operation: entry.operation,
+            path: entry.path,
+            actions: entry.actions,
+            decision: if entry.allowed { "allowed" } else { "denied" },
+            grant_id: entry.grant_id,
+            status: entry.status,
+            user_agent: entry.user_agent,
+            project: entry.project,
+            request_id: entry.request_id,
+        }
+    }
+}
+
+/// A part of the audit log, the newest entries first.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) struct ListAuditResponse {
+    entries: Vec<AuditEntry>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_page_token: Option<String>,
+}
+
+/// Who changed what, and what was refused.
+#[utoipa::path(
+    get, path = "/management/v1/audit", operation_id = "listAudit", tag = "management",
+    params(("pageToken" = Option<String>, Query), ("pageSize" = Option<u32>, Query)),
+    responses(
+        (status = 200, body = ListAuditResponse),
+        (status = 400, body = IcebergErrorResponse),
+        (status = 403, body = IcebergErrorResponse)
+    )
+)]
+pub(super) async fn list_audit(State(app): State<App>, query: Query) -> Result<Json<ListAuditResponse>, Error> {
+    let page = query.bounded_page()?;
+    app.write_audit().await;
+    let listing = audit::list(&app.db, &page).await?;
+    Ok(Json(ListAuditResponse {
+        next_page_token: query.next_page_token(&listing),
+        entries: listing.items.into_iter().map(AuditEntry::from).collect(),
+    }))
+}
+
+/// What is known of a request before it is answered.
+#[derive(Debug)]
+pub(super) struct Asked {
+    operation: String,
+    path: String,
+    user_agent: String,
+    project: String,
+    request_id: String,
+}
+
+impl Asked {
+    pub(super) fn of(request: &Request, route: &str) -> Self {
+        let (extensions, headers) = (request.extensions(), request.headers());
+        let id = extensions.get::<RequestId>().and_then(|id| id.header_value().to_str().ok());
+        Self {
+            operation: format!("{} {route}", request.method()),
+            path: plain(&client_path(extensions, request.uri().path())),
+            user_agent: header(headers, USER_AGENT.as_str()),
+            project: header(headers, PROJECT),
+            request_id: plain(id.unwrap_or_default()),
+        }
+    }
+}
+
+/// Keeps what became of a request: in the log of events, and, if it was a change or was refused, in the database.
+pub(super) fn keep(app: &App, asked: Asked, trace: Trace, changes: bool, status: StatusCode) {
+    let denied = trace.denied || [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN].contains(&status);
+    let kept = changes || denied;
+    if !kept && !tracing::enabled!(target: "audit", tracing::Level::DEBUG) {
+        return;
+    }
+    let at_ms = app.clock.now_ms();
+    let entry = Entry {
+        id: new_id(at_ms, &app.ids.uuid()),
+        at_ms,
+        principal: trace.principal,
+        operation: asked.operation,
+        path: asked.path,
+        actions: trace.actions,
+        allowed: !denied,
+        grant_id: trace.grant_id,
+        status: status.as_u16(),
+        user_agent: asked.user_agent,
+        project: asked.project,
+        request_id: asked.request_id,
+    };
+    macro_rules! event {
+        ($level:ident) => {
+            tracing::$level!(
+                target: "audit",
+                principal = entry.principal, operation = entry.operation, path = entry.path, actions = entry.actions,
+                allowed = entry.allowed, grant = entry.grant_id, status = entry.status,
+                user_agent = entry.user_agent, project = entry.project, request_id = entry.request_id,
+                "request"
+            )
+        };
+    }
+    if kept {
+        event!(info);
+        app.audit(entry);
+    } else {
+        event!(debug);
+    }
+}
+
+fn header(headers: &HeaderMap, name: &str) -> String {
+    plain(headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default())
+}
+
+/// What a client wrote, as plain text of a bounded length.
+fn plain(text: &str) -> String {
+    text.chars().filter(|c| matches!(c, ' '..='~')).take(MAX_BYTES).collect()
+}

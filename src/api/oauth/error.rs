@@ -1,0 +1,87 @@
+//! Errors of the token endpoint (RFC 6749, 5.2), as Iceberg's clients read them.
+
+use crate::auth::{Error, GrantError};
+use crate::telemetry::chain;
+use axum::Json;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// An error of OAuth.
+#[derive(Debug, Serialize, ToSchema)]
+pub(in crate::api) struct OAuthError {
+    /// OAuth's name of the kind of error.
+    error: &'static str,
+    /// For people.
+    error_description: String,
+}
+
+/// Why no token is given.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Refusal {
+    /// The request is malformed.
+    #[error("{0}")]
+    Malformed(String),
+    /// Tokens are given in other ways.
+    #[error(
+        "grant_type `{0}` is not served: expected client_credentials, \
+         urn:ietf:params:oauth:grant-type:token-exchange or urn:ietf:params:oauth:grant-type:jwt-bearer"
+    )]
+    Unsupported(String),
+    /// This server gives none.
+    #[error("{}", gives_none(*open))]
+    GivesNone {
+        /// Whether it also asks for none.
+        open: bool,
+    },
+    /// The client, or what it shows in exchange, is not good; or that cannot be known now.
+    #[error(transparent)]
+    Grant(#[from] GrantError),
+}
+
+fn gives_none(open: bool) -> &'static str {
+    if open {
+        "this catalog does not authenticate its clients and issues no tokens: \
+         connect without `credential` and without `token`"
+    } else {
+        "this catalog issues no tokens: bring one of an issuer that it knows"
+    }
+}
+
+impl Refusal {
+    fn wire(&self) -> (StatusCode, &'static str) {
+        match self {
+            Self::Malformed(_) => (StatusCode::BAD_REQUEST, "invalid_request"),
+            Self::Unsupported(_) => (StatusCode::BAD_REQUEST, "unsupported_grant_type"),
+            Self::GivesNone { .. } => (StatusCode::NOT_IMPLEMENTED, "unsupported_grant_type"),
+            Self::Grant(GrantError::InvalidClient(_)) => (StatusCode::UNAUTHORIZED, "invalid_client"),
+            Self::Grant(GrantError::InvalidGrant(_)) => (StatusCode::BAD_REQUEST, "invalid_grant"),
+            Self::Grant(GrantError::Failed(Error::Keys(_))) => (StatusCode::INTERNAL_SERVER_ERROR, "server_error"),
+            Self::Grant(GrantError::Busy | GrantError::Failed(_)) => {
+                (StatusCode::SERVICE_UNAVAILABLE, "temporarily_unavailable")
+            }
+        }
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let (status, error) = self.wire();
+        if status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED {
+            tracing::error!(status = status.as_u16(), error, "{}", chain(&self));
+        } else {
+            tracing::info!(status = status.as_u16(), error, "no token was given: {self}");
+        }
+        let mut response = (status, Json(OAuthError { error, error_description: self.to_string() })).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        if status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Basic realm=\"guillemot\""));
+        }
+        if status == StatusCode::SERVICE_UNAVAILABLE {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        response
+    }
+}

@@ -1,0 +1,183 @@
+//! What changes need: both ends of a rename, each table of a transaction, the updates of a commit.
+
+use super::{As, furnish};
+use crate::support::server::{Server, on_both_secured};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+on_both_secured!(
+    a_rename_needs_rights_at_both_ends,
+    a_transaction_needs_rights_on_each_table,
+    an_upgrade_needs_its_own_privilege,
+    who_commits_to_a_branch_commits_to_no_other,
+    a_purge_needs_more_than_a_drop,
+    what_the_body_names_is_what_is_decided,
+    a_replayed_answer_is_only_for_who_asked_first,
+    views_that_refer_to_a_table_open_nothing,
+    places_outside_are_the_servers_to_allow,
+);
+
+fn ident(namespace: &str, name: &str) -> Value {
+    json!({"namespace": [namespace], "name": name})
+}
+
+fn commit(updates: &Value) -> Value {
+    json!({"requirements": [], "updates": updates})
+}
+
+fn set(key: &str) -> Value {
+    json!([{"action": "set-properties", "updates": {key: "1"}}])
+}
+
+async fn a_rename_needs_rights_at_both_ends(server: Server) {
+    furnish(&server).await;
+    server.grant_in("ned", "editor", "ns", "").await;
+    server.grant_in("ned", "viewer", "other", "").await;
+    let ned = As(&server, "ned");
+    let rename = |source: Value, destination: Value| json!({"source": source, "destination": destination});
+    let away = rename(ident("ns", "t"), ident("other", "stolen"));
+    ned.post("/tables/rename", away).await.error(403, "ForbiddenException");
+    let here = rename(ident("other", "t"), ident("ns", "stolen"));
+    ned.post("/tables/rename", here).await.error(403, "ForbiddenException");
+    ned.post("/tables/rename", rename(ident("ns", "t"), ident("ns", "mine"))).await.expect(204);
+    // One who may only write to the table cannot take it out of its namespace.
+    server.grant_in("tom", "commit-to-ref:main", "ns", "mine").await;
+    let out = rename(ident("ns", "mine"), ident("ns", "tom"));
+    As(&server, "tom").post("/tables/rename", out).await.error(403, "ForbiddenException");
+}
+
+async fn a_transaction_needs_rights_on_each_table(server: Server) {
+    furnish(&server).await;
+    server.grant_in("ned", "editor", "ns", "").await;
+    let ned = As(&server, "ned");
+    let change = |namespace: &str| {
+        let mut change = commit(&set("a"));
+        change["identifier"] = ident(namespace, "t");
+        change
+    };
+    let both = json!({"table-changes": [change("ns"), change("other")]});
+    ned.post("/transactions/commit", both.clone()).await.error(404, "NoSuchTableException");
+    server.grant_in("ned", "viewer", "other", "").await;
+    ned.post("/transactions/commit", both).await.error(403, "ForbiddenException");
+    let table = ned.get("/namespaces/ns/tables/t").await.expect(200);
+    assert!(table["metadata"]["properties"].get("a").is_none(), "nothing was changed");
+    ned.post("/transactions/commit", json!({"table-changes": [change("ns")]})).await.expect(204);
+    // To create a table by a transaction needs what creating one needs.
+    let create =
+        json!({"identifier": ident("other", "new"), "requirements": [{"type": "assert-create"}], "updates": []});
+    ned.post("/transactions/commit", json!({"table-changes": [create]})).await.error(403, "ForbiddenException");
+}
+
+async fn an_upgrade_needs_its_own_privilege(server: Server) {
+    furnish(&server).await;
+    server.grant_in("ned", "editor", "ns", "").await;
+    let ned = As(&server, "ned");
+    let upgrade = commit(&json!([{"action": "upgrade-format-version", "format-version": 3}]));
+    let path = "/namespaces/ns/tables/t";
+    let message = ned.post(path, upgrade.clone()).await.error(403, "ForbiddenException");
+    assert_eq!(message, "Not allowed: ned lacks upgrade-format-version on table ns.t");
+    server.grant_in("ned", "upgrade-format-version", "ns", "t").await;
+    assert_eq!(ned.post(path, upgrade.clone()).await.expect(200)["metadata"]["format-version"], 3);
+    ned.post("/namespaces/ns/tables/u", upgrade).await.error(403, "ForbiddenException");
+    // To create a table of any version is no upgrade.
+    let body =
+        json!({"name": "new", "schema": crate::support::server::schema(), "properties": {"format-version": "3"}});
+    ned.post("/namespaces/ns/tables", body).await.expect(200);
+}
+
+async fn who_commits_to_a_branch_commits_to_no_other(server: Server) {
+    furnish(&server).await;
+    server.grant_in("tom", "viewer", "ns", "t").await;
+    server.grant_in("tom", "commit-to-ref:audit", "ns", "t").await;
+    let tom = As(&server, "tom");
+    let path = "/namespaces/ns/tables/t";
+    let point =
+        |name: &str| json!([{"action": "set-snapshot-ref", "ref-name": name, "type": "branch", "snapshot-id": 1}]);
+    tom.post(path, commit(&point("main"))).await.error(403, "ForbiddenException");
+    // It is let through, and fails because there is no such snapshot.
+    tom.post(path, commit(&point("audit"))).await.error(400, "BadRequestException");
+    for updates in [
+        set("a"),
+        json!([]),
+        json!([{"action": "remove-snapshot-ref", "ref-name": "audit"}]),
+        json!([{"action": "remove-snapshots", "snapshot-ids": [1]}]),
+        json!([point("audit")[0], point("main")[0]]),
+        json!([point("audit")[0], set("a")[0]]),
+    ] {
+        tom.post(path, commit(&updates)).await.error(403, "ForbiddenException");
+    }
+    // The reply to a commit holds the metadata: who may not read gets none.
+    server.grant_in("ann", "commit-to-ref:audit", "ns", "t").await;
+    As(&server, "ann").post(path, commit(&point("audit"))).await.error(403, "ForbiddenException");
+}
+
+async fn a_purge_needs_more_than_a_drop(server: Server) {
+    furnish(&server).await;
+    server.grant_in("ned", "editor", "ns", "").await;
+    server.grant_in("pat", "purge", "ns", "u").await;
+    let (ned, pat) = (As(&server, "ned"), As(&server, "pat"));
+    ned.delete("/namespaces/ns/tables/t?purgeRequested=true").await.error(403, "ForbiddenException");
+    ned.delete("/namespaces/ns/tables/t").await.expect(204);
+    pat.get("/namespaces/ns/tables/u").await.error(403, "ForbiddenException");
+    pat.delete("/namespaces/ns/tables/u?purgeRequested=true").await.expect(204);
+}
+
+async fn what_the_body_names_is_what_is_decided(server: Server) {
+    furnish(&server).await;
+    server.grant_in("ned", "editor", "ns", "").await;
+    let ned = As(&server, "ned");
+    // Members that are there twice, and bodies that nobody understands: nothing is done.
+    let twice = r#"{"source": {"namespace": ["ns"], "name": "t"}, "source": {"namespace": ["other"], "name": "t"},
+        "destination": {"namespace": ["ns"], "name": "mine"}}"#;
+    let sent = server.send_text(Method::POST, "/iceberg/v1/tables/rename", twice, "ned").await;
+    sent.error(400, "BadRequestException");
+    let twice = r#"{"identifier": {"namespace": ["ns"], "name": "t"}, "requirements": [], "updates": [],
+        "updates": [{"action": "upgrade-format-version", "format-version": 3}]}"#;
+    let sent = server.send_text(Method::POST, "/iceberg/v1/namespaces/ns/tables/t", twice, "ned").await;
+    assert!([400, 403].contains(&sent.status.as_u16()), "{}", sent.text);
+    assert_eq!(ned.get("/namespaces/ns/tables/t").await.expect(200)["metadata"]["format-version"], 2);
+    // The path names one table, the body another.
+    let mut other = commit(&set("a"));
+    other["identifier"] = ident("other", "t");
+    ned.post("/namespaces/ns/tables/t", other).await.error(400, "BadRequestException");
+}
+
+async fn a_replayed_answer_is_only_for_who_asked_first(server: Server) {
+    furnish(&server).await;
+    for user in ["ann", "bob"] {
+        server.grant_in(user, "editor", "ns", "").await;
+    }
+    let key = "0197a5b0-7c1e-7def-8123-456789abcdef";
+    let send = async |user: &str| {
+        let headers = [("idempotency-key", key), (crate::support::server::TEST_USER, user)];
+        server.send(Method::POST, "/iceberg/v1/namespaces/ns/tables/t", Some(commit(&set("a"))), &headers).await
+    };
+    let first = send("ann").await.expect(200);
+    assert_eq!(send("ann").await.expect(200), first);
+    send("bob").await.error(400, "BadRequestException");
+    // Nor for one who may not ask any more.
+    send("nobody").await.error(400, "BadRequestException");
+}
+
+async fn views_that_refer_to_a_table_open_nothing(server: Server) {
+    furnish(&server).await;
+    server.grant_in("tom", "viewer", "ns", "v").await;
+    let tom = As(&server, "tom");
+    tom.get("/namespaces/ns/views/v").await.expect(200);
+    let path = "/namespaces/other/tables/t?referenced-by=ns%1Fv";
+    tom.get(path).await.error(404, "NoSuchTableException");
+    // Nor does a table of the kind that the grant is not on.
+    tom.get("/namespaces/ns/tables/v").await.error(404, "NoSuchTableException");
+}
+
+async fn places_outside_are_the_servers_to_allow(server: Server) {
+    server.grant_in("wanda", "admin", "", "").await;
+    let wanda = As(&server, "wanda");
+    let settings = |settings: Value| Some(json!({"settings": settings}));
+    let rules = settings(json!({"rules": {"dv-dangling": "warn"}}));
+    wanda.manage(Method::PATCH, "/warehouses/lake", rules).await.expect(200);
+    let wide = settings(json!({"allow-prefixes": ["file:///etc"]}));
+    wanda.manage(Method::PATCH, "/warehouses/lake", wide).await.error(403, "ForbiddenException");
+    let new = json!({"name": "mine", "location": "file:///etc"});
+    wanda.manage(Method::POST, "/warehouses", Some(new)).await.error(403, "ForbiddenException");
+}
