@@ -46,7 +46,9 @@ pub(crate) struct Row(pub(crate) Vec<u8>);
 
 impl Row {
     pub(crate) fn longs(mut self, values: &[i64]) -> Self {
-        values.iter().for_each(|value| long(&mut self.0, *value));
+        for value in values {
+            long(&mut self.0, *value);
+        }
         self
     }
 
@@ -57,13 +59,17 @@ impl Row {
 
     pub(crate) fn optional_long(mut self, value: Option<i64>) -> Self {
         long(&mut self.0, i64::from(value.is_some()));
-        value.into_iter().for_each(|value| long(&mut self.0, value));
+        if let Some(value) = value {
+            long(&mut self.0, value);
+        }
         self
     }
 
     pub(crate) fn optional_text(mut self, value: Option<&str>) -> Self {
         long(&mut self.0, i64::from(value.is_some()));
-        value.into_iter().for_each(|value| text(&mut self.0, value));
+        if let Some(value) = value {
+            text(&mut self.0, value);
+        }
         self
     }
 }

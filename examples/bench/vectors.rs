@@ -54,7 +54,7 @@ fn kinds() -> Vec<(&'static str, RoaringBitmap)> {
         for high in 0..containers {
             for run in 0..each {
                 let first = high << 16 | (run * step);
-                bitmap.insert_range(first..first + step / 2 + 1);
+                bitmap.insert_range(first..=first + step / 2);
             }
         }
         bitmap.optimize();

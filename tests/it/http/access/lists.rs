@@ -49,7 +49,7 @@ async fn pages_of_what_may_be_seen_are_full(server: Server) {
         sizes.push(some.len());
         names.extend(some.iter().map(|ident| ident["name"].as_str().unwrap().to_owned()));
         let Some(next) = page["next-page-token"].as_str() else { break };
-        token = next.to_owned();
+        next.clone_into(&mut token);
     }
     assert_eq!(sizes, [3, 3, 1]);
     assert_eq!(names, ["b0", "b1", "b2", "b3", "b4", "b5", "b6"]);

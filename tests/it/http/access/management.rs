@@ -13,8 +13,8 @@ on_both_secured!(
     another_server_notices_at_once,
 );
 
-fn grant(user: &str, privilege: &str, on: &Value) -> Option<Value> {
-    Some(json!({"grantee": {"user": user}, "privilege": privilege, "on": on}))
+fn grant(user: &str, privilege: &str, on: &Value) -> Value {
+    json!({"grantee": {"user": user}, "privilege": privilege, "on": on})
 }
 
 async fn nobody_grants_more_than_they_have(server: Server) {
@@ -24,17 +24,21 @@ async fn nobody_grants_more_than_they_have(server: Server) {
     let admin = server.grant_in("ada", "admin", "ns", "").await;
     let mia = As(&server, "mia");
     let on = json!({"warehouse": "lake", "namespace": ["ns"]});
-    mia.manage(Method::POST, "/grants", grant("bob", "viewer", &on)).await.expect(200);
-    mia.manage(Method::POST, "/grants", grant("bob", "manage-grants", &on)).await.expect(200);
+    mia.manage(Method::POST, "/grants", Some(grant("bob", "viewer", &on))).await.expect(200);
+    mia.manage(Method::POST, "/grants", Some(grant("bob", "manage-grants", &on))).await.expect(200);
     for more in ["editor", "admin", "drop", "purge", "upgrade-format-version"] {
-        mia.manage(Method::POST, "/grants", grant("mia", more, &on)).await.error(403, "ForbiddenException");
+        mia.manage(Method::POST, "/grants", Some(grant("mia", more, &on))).await.error(403, "ForbiddenException");
     }
     // Neither on what lies around, nor beside, nor on the server.
     let lake = json!({"warehouse": "lake"});
-    mia.manage(Method::POST, "/grants", grant("bob", "viewer", &lake)).await.error(403, "ForbiddenException");
-    mia.manage(Method::POST, "/grants", grant("bob", "viewer", &json!({}))).await.error(403, "ForbiddenException");
+    mia.manage(Method::POST, "/grants", Some(grant("bob", "viewer", &lake))).await.error(403, "ForbiddenException");
+    mia.manage(Method::POST, "/grants", Some(grant("bob", "viewer", &json!({}))))
+        .await
+        .error(403, "ForbiddenException");
     let other = json!({"warehouse": "lake", "namespace": ["other"]});
-    mia.manage(Method::POST, "/grants", grant("bob", "viewer", &other)).await.error(404, "NoSuchNamespaceException");
+    mia.manage(Method::POST, "/grants", Some(grant("bob", "viewer", &other)))
+        .await
+        .error(404, "NoSuchNamespaceException");
     // Nor may a lesser one take it from the admin.
     let path = format!("/grants/{admin}");
     mia.manage(Method::DELETE, &path, None).await.error(403, "ForbiddenException");
@@ -47,15 +51,15 @@ async fn grants_are_made_listed_and_taken_back(server: Server) {
     furnish(&server).await;
     let root = As(&server, "root");
     let on = json!({"warehouse": "lake", "namespace": ["ns", "inner"], "table": "t"});
-    let made = root.manage(Method::POST, "/grants", grant("tom", "viewer", &on)).await.expect(200);
+    let made = root.manage(Method::POST, "/grants", Some(grant("tom", "viewer", &on))).await.expect(200);
     assert_eq!((&made["on"], &made["created-by"]), (&on, &json!("root")));
-    let again = root.manage(Method::POST, "/grants", grant("tom", "viewer", &on)).await.expect(200);
+    let again = root.manage(Method::POST, "/grants", Some(grant("tom", "viewer", &on))).await.expect(200);
     assert_eq!(again, made);
-    let mut commit = grant("tom", "commit-to-ref", &on).unwrap();
+    let mut commit = grant("tom", "commit-to-ref", &on);
     root.manage(Method::POST, "/grants", Some(commit.clone())).await.error(400, "BadRequestException");
     commit["ref"] = json!("audit");
     root.manage(Method::POST, "/grants", Some(commit)).await.expect(200);
-    root.manage(Method::POST, "/grants", grant("tom", "owner", &on)).await.error(400, "BadRequestException");
+    root.manage(Method::POST, "/grants", Some(grant("tom", "owner", &on))).await.error(400, "BadRequestException");
     let tom = As(&server, "tom");
     let mine = tom.manage(Method::GET, "/grants", None).await.expect(200);
     assert_eq!(mine["grants"].as_array().unwrap().len(), 2);
@@ -70,14 +74,16 @@ async fn grants_are_made_listed_and_taken_back(server: Server) {
     root.manage(Method::DELETE, &path, None).await.expect(204);
     tom.get("/namespaces/ns%1Finner/tables/t").await.error(403, "ForbiddenException");
     for wrong in [json!({"namespace": ["ns"]}), json!({"warehouse": "lake", "table": "t"}), json!({"x": 1})] {
-        root.manage(Method::POST, "/grants", grant("tom", "viewer", &wrong)).await.error(400, "BadRequestException");
+        root.manage(Method::POST, "/grants", Some(grant("tom", "viewer", &wrong)))
+            .await
+            .error(400, "BadRequestException");
     }
     for missing in [
         json!({"warehouse": "mere"}),
         json!({"warehouse": "lake", "namespace": ["no"]}),
         json!({"warehouse": "lake", "namespace": ["ns"], "table": "no"}),
     ] {
-        root.manage(Method::POST, "/grants", grant("tom", "viewer", &missing)).await.expect(404);
+        root.manage(Method::POST, "/grants", Some(grant("tom", "viewer", &missing))).await.expect(404);
     }
 }
 

@@ -83,8 +83,8 @@ fn query(id: &str, names: Names<'_>) -> String {
 }
 
 fn body(id: &str, names: Names<'_>) -> Option<Value> {
-    let Names { warehouse, namespace, table, view: named, file, .. } = names;
-    let ident = |name: &str| json!({"namespace": [namespace], "name": name});
+    let Names { warehouse, namespace, table, file, .. } = names;
+    let called = |name: &str| json!({"namespace": [namespace], "name": name});
     let commit = json!({"requirements": [], "updates": [{"action": "set-properties", "updates": {"a": "b"}}]});
     Some(match id {
         "createNamespace" => json!({"namespace": [namespace, "new"]}),
@@ -94,11 +94,11 @@ fn body(id: &str, names: Names<'_>) -> Option<Value> {
         "updateTable" => commit,
         "commitTransaction" => {
             let mut change = commit;
-            change["identifier"] = ident(table);
+            change["identifier"] = called(table);
             json!({"table-changes": [change]})
         }
-        "renameTable" => json!({"source": ident(table), "destination": ident("new")}),
-        "renameView" => json!({"source": ident(named), "destination": ident("new")}),
+        "renameTable" => json!({"source": called(table), "destination": called("new")}),
+        "renameView" => json!({"source": called(names.view), "destination": called("new")}),
         "planTableScan" => json!({}),
         "fetchScanTasks" => json!({"plan-task": "x"}),
         "signRequest" => json!({"region": "r", "uri": "https://b.s3.amazonaws.com/x", "method": "GET", "headers": {}}),
@@ -107,7 +107,7 @@ fn body(id: &str, names: Names<'_>) -> Option<Value> {
         "replaceView" => json!({"updates": [{"action": "set-properties", "updates": {"a": "b"}}]}),
         "createWarehouse" => json!({"name": "new", "location": file}),
         "updateWarehouse" => json!({"active": true}),
-        "undropTable" => json!({"identifier": ident(table)}),
+        "undropTable" => json!({"identifier": called(table)}),
         "createGrant" => json!({
             "grantee": {"user": "x"}, "privilege": "viewer", "on": {"warehouse": warehouse, "namespace": [namespace]}
         }),
