@@ -158,21 +158,6 @@ async fn new_tables_come_with_credentials() {
 }
 
 #[tokio::test]
-async fn a_place_that_two_tables_have_is_nobodys() {
-    let google = Google::start().await;
-    let server = vending(&google).await;
-    let first = server.get("/namespaces/ns/tables/t").await.expect(200);
-    let again = json!({"name": "t-again", "metadata-location": first["metadata-location"]});
-    let path = "/iceberg/v1/lake/namespaces/ns/register";
-    let registered = server.send(Method::POST, path, Some(again), &[ASKS]).await.expect(200);
-    assert!(registered.get("storage-credentials").is_none());
-    assert!(load(&server, &[ASKS]).await.expect(200).get("storage-credentials").is_none());
-    let said = server.get("/lake/namespaces/ns/tables/t/credentials").await.error(400, "BadRequestException");
-    assert!(said.contains("another table has"), "{said}");
-    assert_eq!(google.exchanged().len(), 0);
-}
-
-#[tokio::test]
 async fn a_secret_is_sealed_and_never_shown() {
     let google = Google::start().await;
     let server = vending(&google).await;

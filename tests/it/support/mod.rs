@@ -6,6 +6,7 @@ pub(crate) mod google;
 pub(crate) mod idp;
 pub(crate) mod postgres;
 pub(crate) mod proxy;
+pub(crate) mod s3;
 pub(crate) mod server;
 pub(crate) mod snapshots;
 

@@ -212,11 +212,21 @@ impl Server {
 
     /// As [`Server::start_secured`], by this clock.
     pub(crate) async fn start_secured_at(setting: Setting, clock: Clock) -> Self {
+        Self::start_secured_as(setting, clock, |_| ()).await
+    }
+
+    /// As [`Server::start_secured`], with settings that are changed first.
+    pub(crate) async fn start_secured_with(setting: Setting, change: impl FnOnce(&mut Settings)) -> Self {
+        Self::start_secured_as(setting, Clock::System, change).await
+    }
+
+    async fn start_secured_as(setting: Setting, clock: Clock, change: impl FnOnce(&mut Settings)) -> Self {
         let (mut settings, places) = match setting {
             Setting::Local => local(),
             Setting::Production => production().await,
         };
         identities_on(&mut settings);
+        change(&mut settings);
         let server = Self::serve_to(settings.resolve().unwrap(), places, clock, true).await;
         server.grant("root", "admin", &On::Server).await;
         server

@@ -2,6 +2,7 @@
 
 mod audit;
 mod changes;
+mod files;
 mod lists;
 mod management;
 mod operations;
