@@ -20,7 +20,8 @@ async fn furnish(server: &Server, settings: Value, secret: Value) -> Value {
     root.manage(Method::PATCH, "/warehouses/lake", Some(change)).await.expect(200);
     root.post("/namespaces", json!({"namespace": ["ns"]})).await.expect(200);
     let table = make_table(server, "ns", "t").await;
-    for (user, privilege) in [("vic", "viewer"), ("eve", "editor"), ("tom", "commit-to-ref:main")] {
+    let grants = [("vic", "viewer"), ("eve", "editor"), ("tom", "viewer"), ("tom", "commit-to-ref:main")];
+    for (user, privilege) in grants {
         server.grant_in(user, privilege, "ns", "t").await;
     }
     table
