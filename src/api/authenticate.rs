@@ -1,6 +1,7 @@
 //! Who is calling: found out before anything else is done for them.
 
-use super::authorise::is_open;
+use super::audit;
+use super::authorise::{Trace, is_open};
 use super::error::Error;
 use crate::app::App;
 use crate::auth::{At, Principal};
@@ -9,11 +10,8 @@ use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue};
 use axum::middleware::Next;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use tracing::Span;
-
-/// The route that a setting may open.
-const METRICS: &str = "/metrics";
 
 /// Google's name of the project that pays for a request. It is logged, and gives nobody a right to anything.
 const USER_PROJECT: &str = "x-goog-user-project";
@@ -23,15 +21,24 @@ const MAX_PROJECT: usize = 128;
 
 /// Stands around all routes: puts the [`Principal`] into the request, or answers that none is known.
 pub(super) async fn guard(State(app): State<App>, mut request: Request, next: Next) -> Result<Response, Error> {
-    let route = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
-    if is_open(request.method(), route) || (route == METRICS && app.config.auth.open_metrics) {
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let route = route.as_ref().map_or("", MatchedPath::as_str);
+    if is_open(&app, request.method(), route) {
         return Ok(next.run(request).await);
     }
     let at = At { db: &app.db, now_ms: app.clock.now_ms() };
-    let principal = match request.extensions().get::<Principal>() {
+    let found = match request.extensions().get::<Principal>() {
         // Whoever embeds the service may know its callers already; the server's own binary puts none there.
-        Some(known) => known.clone(),
-        None => app.auth.principal(at, authorization(request.headers())?).await?,
+        Some(known) => Ok(known.clone()),
+        None => principal(&app, at, request.headers()).await,
+    };
+    let principal = match found {
+        Ok(principal) => principal,
+        Err(error) => {
+            let response = error.into_response();
+            audit::keep(&app, audit::Asked::of(&request, route), Trace::default(), false, response.status());
+            return Ok(response);
+        }
     };
     let span = Span::current();
     span.record("principal", principal.name.as_str());
@@ -40,6 +47,10 @@ pub(super) async fn guard(State(app): State<App>, mut request: Request, next: Ne
     }
     request.extensions_mut().insert(principal);
     Ok(next.run(request).await)
+}
+
+async fn principal(app: &App, at: At<'_>, headers: &HeaderMap) -> Result<Principal, Error> {
+    Ok(app.auth.principal(at, authorization(headers)?).await?)
 }
 
 fn authorization(headers: &HeaderMap) -> Result<Option<&str>, Error> {

@@ -68,6 +68,9 @@ def test_nobody_is_let_in_without_a_login(server):
 
 def test_pyiceberg_with_id_and_secret(server):
     credential = credential_of(server.identity("create", "pyiceberg"))
+    with pytest.raises(exceptions.BadRequestError, match="warehouse"):
+        connect(server, credential=credential)  # nothing was granted: there is no warehouse to be seen
+    server.grant("admin", "identity:pyiceberg")
     catalog = connect(server, credential=credential)
     write_and_read(catalog, "by_secret")
     assert "pyiceberg\tactive\tsecret\n" in server.identity("list")
@@ -81,6 +84,8 @@ def test_pyiceberg_with_id_and_secret(server):
 
 
 def test_pyiceberg_with_a_token_of_an_openid_provider_whose_key_changes(server, provider):
+    server.grant("editor", f"{provider.issuer}#ann@example.com")
+    server.grant("viewer", f"{provider.issuer}#bob@example.com")
     write_and_read(connect(server, token=provider.token("ann@example.com", AUDIENCE)), "by_provider")
     with pytest.raises(exceptions.UnauthorizedError, match="another audience"):
         connect(server, token=provider.token("ann@example.com", "another"))
@@ -90,12 +95,16 @@ def test_pyiceberg_with_a_token_of_an_openid_provider_whose_key_changes(server, 
     time.sleep(5)  # keys that nobody knows are asked for every five seconds at most
     catalog = connect(server, token=token)
     assert catalog.table_exists(("by_provider", "t"))
+    with pytest.raises(exceptions.ForbiddenError):
+        catalog.drop_table(("by_provider", "t"))
 
 
 def test_spark_with_id_and_secret_and_with_googles_auth_manager(server, tmp_path):
     credential = credential_of(server.identity("create", "spark"))
     key = tmp_path / "key.json"
     server.identity("create", "beam", "--google-key", key, "--token-uri", f"{server.uri}/v1/oauth/tokens")
+    server.grant("editor", "identity:spark")
+    server.grant("editor", "identity:beam")
     assert key.stat().st_mode & 0o777 == 0o600
     assert json.loads(key.read_text())["type"] == "service_account"
     argv = [os.environ["TEST_SPARK_PYTHON"], SPARK, os.environ["TEST_SPARK_JARS"]]

@@ -76,7 +76,15 @@ class Guillemot:
 
     def identity(self, *arguments):
         """Runs `guillemot identity` on this server's database; what it printed."""
-        argv = [binary(), "identity", *arguments, "--database-url", self.database_url]
+        return self.manage("identity", *arguments)
+
+    def grant(self, privilege, user):
+        """Grants something on the whole server."""
+        self.manage("grant", privilege, "--user", user)
+
+    def manage(self, *arguments):
+        """Runs a command of the binary on this server's database; what it printed."""
+        argv = [binary(), *arguments, "--database-url", self.database_url]
         variables = {k: v for k, v in os.environ.items() if not k.startswith("GUILLEMOT_")}
         done = subprocess.run(argv, env=variables, cwd=self.folder, capture_output=True, text=True, timeout=60)
         assert done.returncode == 0, done.stderr

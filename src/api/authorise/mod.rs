@@ -38,9 +38,13 @@ impl FromRequestParts<App> for Caller {
     }
 }
 
+/// The route that a setting may open.
+const METRICS: &str = "/metrics";
+
 /// Whether an operation asks nobody who they are.
-pub(super) fn is_open(method: &Method, route: &str) -> bool {
+pub(super) fn is_open(app: &App, method: &Method, route: &str) -> bool {
     operations::find(method, route).is_some_and(|(_, _, rule)| *rule == Rule::Open)
+        || (route == METRICS && app.config.auth.open_metrics)
 }
 
 /// What was decided about a request, for the audit log.
@@ -67,7 +71,7 @@ pub(super) async fn guard(State(app): State<App>, mut request: Request, next: Ne
         let path = client_path(request.extensions(), request.uri().path());
         return Err(Error::Forbidden(format!("Not allowed: nobody may {} {path}", request.method())));
     };
-    if *rule == Rule::Open {
+    if is_open(&app, request.method(), route) {
         return Ok(next.run(request).await);
     }
     // Authentication stands in front.

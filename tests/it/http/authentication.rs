@@ -4,6 +4,7 @@ use crate::support::server::{Server, Setting, identities_on, on_both_with_identi
 use guillemot::auth::identity;
 use guillemot::config::auth::Method as AuthMethod;
 use guillemot::server;
+use guillemot::store::grants::On;
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -175,6 +176,7 @@ async fn two_callers_with_one_idempotency_key_do_not_get_each_others_answers(ser
     let mut replies = Vec::new();
     for name in ["one", "two"] {
         let secret = server.identity(name).await;
+        server.grant(&format!("identity:{name}"), "admin", &On::Server).await;
         let token = format!("Bearer {}", server.token(name, &secret).await);
         let headers = [("authorization", token.as_str()), ("idempotency-key", key)];
         let body = json!({"namespace": ["ns"], "properties": {"owner": "me"}});

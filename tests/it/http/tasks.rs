@@ -133,15 +133,6 @@ async fn files_that_left_the_log_are_deleted_though_the_first_try_failed(server:
 
 async fn files_of_others_are_not_deleted_when_they_leave_the_log(server: Server) {
     let made = short_log(&server).await;
-    let register = json!({"name": "twin", "metadata-location": made["metadata-location"]});
-    server.post("/namespaces/ns/register", register).await.expect(200);
-    for value in ["1", "2", "3"] {
-        server.post("/namespaces/ns/tables/t", set("a", value)).await.expect(200);
-    }
-    server.work_off().await;
-    server.forget_files().await;
-    assert_eq!(server.get("/namespaces/ns/tables/twin").await.expect(200), made);
-
     // A metadata file that somebody made up names what is not the table's.
     let precious = format!("{}/precious.json", server.warehouse);
     server.app.storage.write_new(&precious, "{}".into()).await.unwrap();

@@ -127,6 +127,7 @@ pub(crate) struct Server {
     pub(crate) base: String,
     pub(crate) app: App,
     pub(crate) warehouse: String,
+    believing: bool,
     client: Client,
     _stop: oneshot::Sender<()>,
     _places: Places,
@@ -312,7 +313,7 @@ impl Server {
 
     /// Another server on the same database and storage.
     pub(crate) async fn beside(&self) -> Self {
-        Self::serve(self.app.config.clone(), Places::default(), Clock::System).await
+        Self::serve_to(self.app.config.clone(), Places::default(), Clock::System, self.believing).await
     }
 
     /// As [`Server::beside`], with a clock that stands where this one's does.
@@ -342,7 +343,7 @@ impl Server {
             let serving = server::serve(listener, app.clone(), async { drop(stopped.await) });
             tokio::spawn(async { serving.await.unwrap() });
         }
-        Self { base, app, warehouse, client: Client::new(), _stop: stop, _places: places }
+        Self { base, app, warehouse, believing, client: Client::new(), _stop: stop, _places: places }
     }
 
     /// Sends a request to any path.

@@ -104,6 +104,22 @@ async fn warehouses_tasks_dropped_tables_and_warnings_are_those_that_may_be_seen
     let by_id = json!({"id": id, "destination": {"namespace": ["b"], "name": "mine"}});
     let message = ned.manage(Method::POST, "/warehouses/second/undrop", Some(by_id)).await;
     assert_eq!(message.error(404, "NoSuchTableException"), format!("Table does not exist: {id}"));
+
+    // Nor does he end its time; one who sees it and may not drop it hears that.
+    let end = format!("/warehouses/second/dropped/{id}");
+    let message = ned.manage(Method::DELETE, &end, None).await;
+    assert_eq!(message.error(404, "NoSuchTableException"), format!("Table does not exist: {id}"));
+    let on = json!({"warehouse": "second"});
+    let grant = json!({"grantee": {"user": "vic"}, "privilege": "viewer", "on": on});
+    root.manage(Method::POST, "/grants", Some(grant)).await.expect(200);
+    let vic = As(&server, "vic");
+    vic.manage(Method::DELETE, &end, None).await.error(403, "ForbiddenException");
+    let tasks = root.manage(Method::GET, "/tasks", None).await.expect(200);
+    let task = tasks["tasks"].as_array().unwrap().iter().find(|task| task["warehouse-id"].is_string()).unwrap();
+    let retry = format!("/tasks/{}/retry", task["id"].as_str().unwrap());
+    vic.manage(Method::POST, &retry, None).await.error(403, "ForbiddenException");
+    ned.manage(Method::POST, &retry, None).await.error(404, "NotFoundException");
+    root.manage(Method::DELETE, &end, None).await.expect(204);
 }
 
 async fn a_grant_goes_with_its_table(server: Server) {
