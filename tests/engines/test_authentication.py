@@ -68,7 +68,7 @@ def test_nobody_is_let_in_without_a_login(server):
 
 def test_pyiceberg_with_id_and_secret(server):
     credential = credential_of(server.identity("create", "pyiceberg"))
-    with pytest.raises(exceptions.BadRequestError, match="warehouse"):
+    with pytest.raises(exceptions.RESTError, match="NoSuchWarehouseException"):
         connect(server, credential=credential)  # nothing was granted: there is no warehouse to be seen
     server.grant("admin", "identity:pyiceberg")
     catalog = connect(server, credential=credential)

@@ -36,7 +36,7 @@ EQUALITY_DELETES = {"t13_eqdelete"}
 
 @pytest.fixture(scope="module")
 def planner(tmp_path_factory, gcs, gcs_lake):
-    """A lake whose server answers two files at a time, with every fixture table in it."""
+    """A lake whose server answers two files at a time, with the files of every fixture table in it."""
     for table in fixtures.tables():
         table.upload(Gcs(gcs))
     small = guillemot.Guillemot(
@@ -44,16 +44,29 @@ def planner(tmp_path_factory, gcs, gcs_lake):
     )
     with small as server:
         lake = type(gcs_lake)(server.uri, server.warehouse, "gs://warehouse", gcs, gcs_lake.xml)
-        rest = lake.rest()
         for table in fixtures.tables():
-            rest.ensure_namespace(table.namespace)
-            rest.register(table.namespace, table.name, table.current)
+            lake.rest().ensure_namespace(table.namespace)
         yield lake
+
+
+_shown = {}
+
+
+def show(planner, table):
+    """Registers a fixture table. Some are states of one table, and a place has one table at a time."""
+    rest, shown = planner.rest(), _shown.get(table.location)
+    if shown == table.name:
+        return
+    if shown:
+        rest.drop(table.namespace, shown)
+    rest.register(table.namespace, table.name, table.current)
+    _shown[table.location] = table.name
 
 
 @pytest.mark.parametrize("name", TABLES)
 def test_pyiceberg_chooses_the_same_files(planner, name):
     fixture = fixtures.table(name)
+    show(planner, fixture)
     identifier = (*fixture.namespace, name)
     catalog = connect_pyiceberg(planner)
     table = catalog.load_table(identifier)
@@ -114,6 +127,7 @@ def check_tasks(local, served, what):
 @pytest.mark.parametrize("name", sorted(set(TABLES) - BROKEN))
 def test_pyiceberg_finds_the_same_appends(planner, name):
     fixture = fixtures.table(name)
+    show(planner, fixture)
     identifier = (*fixture.namespace, name)
     table = connect_pyiceberg(planner).load_table(identifier)
     chain, at = [], table.current_snapshot()
@@ -208,6 +222,7 @@ def reads(lake, query):
 )
 def test_duckdb_reads_the_same_files_and_vectors(planner, condition, row_filter):
     fixture = fixtures.table("t02b_manyfiles")
+    show(planner, fixture)
     identifier = (*fixture.namespace, fixture.name)
     ours = plan(planner, identifier, request_for(row_filter))
     with reads(planner, f"SELECT id FROM lk.{'.'.join(identifier)} WHERE {condition}") as (_, files, vectors):
