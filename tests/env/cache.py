@@ -53,7 +53,7 @@ def oidc():
 
 def s3():
     """A virtual environment with a store that speaks S3, Amazon's token service, and PyIceberg on fsspec."""
-    return _venv("s3")
+    return venv("s3")
 
 
 def schemathesis():
