@@ -54,6 +54,7 @@ pub struct ParseError {
 }
 
 impl ParseError {
+    #[cold]
     fn new(code: &'static str, offset: usize, expected: impl Into<String>, found: impl Into<String>) -> Self {
         Self { code, offset: offset as u64, expected: expected.into(), found: found.into() }
     }

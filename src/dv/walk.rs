@@ -144,14 +144,16 @@ impl Container {
     /// Where a run container ends, if its runs have as many values as its description says. Their order is `roaring`'s
     /// to check; where it finds a fault, [`check_runs`] says which.
     fn run_end(&self, blob: &[u8], at: usize, end: usize) -> Result<usize, ParseError> {
-        let runs = u16_at(blob, at, end, "a run count")? as usize;
+        let runs = u16_at(blob, at, end, "a run count")?;
         if runs == 0 {
             return Err(ParseError::new("bitmap-run", at, "at least one run", "none"));
         }
-        let after = at + 2 + 4 * runs;
+        let after = at + 2 + 4 * usize::from(runs);
         check_room(after, end, at, "a run container")?;
         let pairs = blob.get(at + 2..after).unwrap_or_default().as_chunks::<4>().0;
-        let sum: u32 = pairs.iter().map(|[_, _, low, high]| u32::from(u16::from_le_bytes([*low, *high])) + 1).sum();
+        // A pair is a start and a length less 1: taken as one number, the length is its upper half.
+        let lengths: u32 = pairs.iter().map(|pair| u32::from_le_bytes(*pair) >> 16).sum();
+        let sum = lengths + u32::from(runs);
         if sum != self.cardinality {
             check_runs(pairs, at)?;
             let expected = format!("{} values, as the container's description says", self.cardinality);
@@ -211,18 +213,21 @@ fn locate(headers: &Headers<'_>, end: usize, fault: &str) -> ParseError {
 }
 
 /// A little-endian number of 4 bytes at `at`, before `end`.
+#[inline]
 pub(super) fn u32_at(blob: &[u8], at: usize, end: usize, what: &str) -> Result<u32, ParseError> {
     check_room(at + 4, end, at, what)?;
     let bytes = blob.get(at..).and_then(|rest| rest.first_chunk());
     Ok(bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes)))
 }
 
+#[inline]
 fn u16_at(blob: &[u8], at: usize, end: usize, what: &str) -> Result<u16, ParseError> {
     check_room(at + 2, end, at, what)?;
     let bytes = blob.get(at..).and_then(|rest| rest.first_chunk());
     Ok(bytes.map_or(0, |bytes| u16::from_le_bytes(*bytes)))
 }
 
+#[inline]
 fn check_room(needed: usize, end: usize, at: usize, what: &str) -> Result<(), ParseError> {
     if needed <= end {
         return Ok(());
