@@ -1,6 +1,6 @@
 //! Credentials for one table's files: short-lived, for its place alone, and no more than the caller may.
 //!
-//! [`boundary`] and [`policy`] say what they are good for, [`gcs`] and [`sts`] get them, [`signing`] judges requests
+//! `boundary` and `policy` say what they are good for, `gcs` and `sts` get them, [`signing`] judges requests
 //! that a client wants signed instead. What was got is kept until half of its life is over; so whoever gets it has the
 //! other half at least, and a service that is asked by many is asked once.
 
