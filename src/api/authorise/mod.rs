@@ -43,8 +43,11 @@ const METRICS: &str = "/metrics";
 
 /// Whether an operation asks nobody who they are.
 pub(super) fn is_open(app: &App, method: &Method, route: &str) -> bool {
-    operations::find(method, route).is_some_and(|(_, _, rule)| *rule == Rule::Open)
-        || (route == METRICS && app.config.auth.open_metrics)
+    operations::find(method, route).is_some_and(|(_, _, rule)| opens(app, rule, route))
+}
+
+fn opens(app: &App, rule: &Rule, route: &str) -> bool {
+    *rule == Rule::Open || (route == METRICS && app.config.auth.open_metrics)
 }
 
 /// What was decided about a request, for the audit log.
@@ -71,7 +74,7 @@ pub(super) async fn guard(State(app): State<App>, mut request: Request, next: Ne
         let path = client_path(request.extensions(), request.uri().path());
         return Err(Error::Forbidden(format!("Not allowed: nobody may {} {path}", request.method())));
     };
-    if is_open(&app, request.method(), route) {
+    if opens(&app, rule, route) {
         return Ok(next.run(request).await);
     }
     // Authentication stands in front.
