@@ -73,12 +73,13 @@ const MAY_USE: [(&str, &[&str]); 23] = [
 ];
 
 /// Crate, and the modules that may name it.
-const CRATES: [(&str, &[&str]); 14] = [
+const CRATES: [(&str, &[&str]); 15] = [
     ("aws_lc_rs", &["auth", "vending"]),
     ("sqlx", &["store"]),
     ("object_store", &["storage"]),
     ("axum", &["api", "server"]),
     ("hyper", &["server"]),
+    ("tokio_rustls", &["server"]),
     ("tower_http", &["api"]),
     ("roaring", &["dv"]),
     ("tokio", &["app", "auth", "cli", "commit", "server", "storage", "store", "tasks", "telemetry", "main", "vending"]),
