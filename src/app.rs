@@ -4,6 +4,7 @@ mod access;
 mod audit;
 mod credentials;
 mod journal;
+mod names;
 mod neighbours;
 mod policy;
 mod turns;
@@ -12,6 +13,7 @@ pub use access::GrantCache;
 pub use audit::AuditLog;
 pub use credentials::{Credentials, seal_secret};
 pub use journal::{Agent, Journal, Use};
+pub use names::Names;
 pub use policy::FormatVersions;
 pub use turns::{Turn, Turns};
 

@@ -5,7 +5,7 @@ use super::error::{Error, IcebergErrorResponse};
 use super::extract::{Body, DroppedPath, ManagedWarehouse, Query};
 use super::model::TableIdentifier;
 use super::visible::filled;
-use crate::app::App;
+use crate::app::{App, Names};
 use crate::auth::{Action, Caller, Object};
 use crate::commit::{self, Which};
 use crate::spec::TableIdent;
@@ -77,6 +77,13 @@ pub(super) struct UndropTableRequest {
     destination: Option<TableIdent>,
 }
 
+impl Names for UndropTableRequest {
+    fn lower(&mut self) {
+        self.identifier.lower();
+        self.destination.lower();
+    }
+}
+
 /// A table that is back.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -135,7 +142,7 @@ pub(super) async fn undrop_table(
 ) -> Result<Json<UndropTableResponse>, Error> {
     let see = Need::warehouse(Action::See, &warehouse.row);
     require(&access, see)?;
-    let request: UndropTableRequest = body.json()?;
+    let request: UndropTableRequest = app.names(body.json()?);
     let which = match (request.id, request.identifier) {
         (Some(id), None) => Which::Id(id),
         (None, Some(ident)) => Which::Name(ident),

@@ -26,6 +26,7 @@ pub mod idempotency;
 pub mod identities;
 pub mod locations;
 pub mod loose_files;
+pub mod names;
 pub mod namespaces;
 pub mod reports;
 pub mod signing_keys;

@@ -15,6 +15,7 @@ mod errors;
 mod handover;
 mod idempotency;
 mod issuers;
+mod names;
 mod namespaces;
 mod opaque_tokens;
 mod paths;
