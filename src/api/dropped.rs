@@ -141,7 +141,7 @@ pub(super) async fn undrop_table(
     body: Body,
 ) -> Result<Json<UndropTableResponse>, Error> {
     let see = Need::warehouse(Action::See, &warehouse.row);
-    require(&access, see)?;
+    require(&access, &see)?;
     let request: UndropTableRequest = app.names(body.json()?);
     let which = match (request.id, request.identifier) {
         (Some(id), None) => Which::Id(id),
@@ -175,7 +175,7 @@ pub(super) async fn end_dropped_table(
     access: Caller,
     query: Query,
 ) -> Result<StatusCode, Error> {
-    require(&access, Need::warehouse(Action::See, &warehouse.row))?;
+    require(&access, &Need::warehouse(Action::See, &warehouse.row))?;
     let purge = query.flag("purgeRequested")?;
     may_end(&app, &access, &warehouse.row.id, &id, purge).await?;
     let at = app.clone();
@@ -198,16 +198,16 @@ async fn may_undrop(
         Which::Name(ident) => ident.clone(),
         Which::Id(id) => visible(app, access, warehouse_id, id).await?,
     };
-    require(access, Need::table(Action::Write, warehouse_id, Kind::Table, &was))?;
+    require(access, &Need::table(Action::Write, warehouse_id, Kind::Table, &was))?;
     let namespace = &destination.unwrap_or(&was).namespace;
-    require(access, Need::namespace(Action::Create, warehouse_id, namespace))
+    require(access, &Need::namespace(Action::Create, warehouse_id, namespace))
 }
 
 /// Who ends a dropped table's time may drop it, and purge it if that is asked for.
 async fn may_end(app: &App, access: &Caller, warehouse_id: &str, id: &str, purge: bool) -> Result<(), Error> {
     let was = visible(app, access, warehouse_id, id).await?;
-    require(access, Need::table(Action::Drop, warehouse_id, Kind::Table, &was))?;
-    if purge { require(access, Need::table(Action::Purge, warehouse_id, Kind::Table, &was)) } else { Ok(()) }
+    require(access, &Need::table(Action::Drop, warehouse_id, Kind::Table, &was))?;
+    if purge { require(access, &Need::table(Action::Purge, warehouse_id, Kind::Table, &was)) } else { Ok(()) }
 }
 
 /// The name that a dropped table had, for those who may know of it.

@@ -271,7 +271,7 @@ pub(super) async fn check_access(
     let asked = match query.filled("user") {
         None => access,
         Some(user) => {
-            require(&access, need(Action::ManageGrants, &target))?;
+            require(&access, &need(Action::ManageGrants, &target))?;
             let roles = query.all("role").map(str::to_owned).collect();
             app.access(Arc::new(Principal { name: user.to_owned(), roles, unrestricted: false })).await?
         }
@@ -298,7 +298,7 @@ async fn find(app: &App, access: &Caller, on: &ObjectModel) -> Result<Target, Er
         None => None,
     };
     if let Some(row) = &row {
-        require(access, Need::warehouse(Action::See, row))?;
+        require(access, &Need::warehouse(Action::See, row))?;
         if let Some(namespace) = &on.namespace {
             let need = match &on.table {
                 Some(table) => {
@@ -307,7 +307,7 @@ async fn find(app: &App, access: &Caller, on: &ObjectModel) -> Result<Target, Er
                 }
                 None => Need::namespace(Action::See, &row.id, namespace),
             };
-            require(access, need)?;
+            require(access, &need)?;
         }
     }
     Ok(commit::find_target(app, on.warehouse.as_deref(), on.namespace.as_ref(), on.table.as_deref()).await?)

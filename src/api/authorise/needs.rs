@@ -35,13 +35,13 @@ pub(in crate::api) enum Named {
 
 impl Named {
     /// What is answered where the object must not be known of: the same as if it were not there.
-    pub(super) fn absent(self) -> Error {
+    pub(super) fn absent(&self) -> Error {
         match self {
             // It is always known of.
             Self::Server => Error::Forbidden("Not allowed".to_owned()),
             Self::UnnamedWarehouse => WarehouseError::NotNamed.into(),
-            Self::Entity(Entity::Warehouse(name)) => WarehouseError::NotFound(name).into(),
-            Self::Entity(entity) => store::Error::NotFound(entity).into(),
+            Self::Entity(Entity::Warehouse(name)) => WarehouseError::NotFound(name.clone()).into(),
+            Self::Entity(entity) => store::Error::NotFound(entity.clone()).into(),
         }
     }
 }
