@@ -2,6 +2,7 @@
 
 mod grant;
 mod identity;
+mod import;
 mod tools;
 mod warehouse;
 
@@ -52,6 +53,11 @@ enum Command {
     Identity {
         #[command(subcommand)]
         command: identity::IdentityCommand,
+    },
+    /// Make known here what other catalogs hold; no file is moved, changed or deleted
+    Import {
+        #[command(subcommand)]
+        command: import::ImportCommand,
     },
     #[command(flatten)]
     Grant(grant::GrantCommand),
@@ -115,7 +121,8 @@ async fn try_run(cli: Cli) -> Result<ExitCode, AnyError> {
     let file = cli.config.as_deref().map(Settings::from_file).transpose()?;
     let config = cli.settings.or(file.unwrap_or_default()).resolve()?;
     match cli.command.unwrap_or(Command::Serve) {
-        Command::Tool(tool) => Ok(tools::run(tool, config).await),
+        Command::Tool(tool) => Ok(Box::pin(tools::run(tool, config)).await),
+        Command::Import { command } => Box::pin(import::run(config, command)).await,
         command => run_command(command, config).await.map(|()| ExitCode::SUCCESS),
     }
 }
@@ -139,7 +146,7 @@ async fn run_command(command: Command, config: Config) -> Result<(), AnyError> {
             app.db.close().await;
             done
         }
-        Command::Tool(_) => Ok(()),
+        Command::Tool(_) | Command::Import { .. } => Ok(()),
     }
 }
 

@@ -75,8 +75,7 @@ impl Db {
 
     /// As [`Db::connect`], with a limit on the pool's connections.
     pub async fn connect_with(url: &str, max_connections: u32) -> Result<Self> {
-        static DRIVERS: Once = Once::new();
-        DRIVERS.call_once(sqlx::any::install_default_drivers);
+        install_drivers();
         let (kind, url) = prepare(url).await.map_err(Error::Setup)?;
         let options = AnyConnectOptions::from_str(&url).map_err(Error::Setup)?;
         // A pool reports an unreachable server as a timeout; one connection tells what is wrong.
@@ -134,6 +133,12 @@ impl Db {
     pub(super) async fn rows(&self, query: Query<'_>) -> Result<Vec<AnyRow>> {
         Ok(within(query.fetch_all(&self.pool)).await?)
     }
+}
+
+/// Makes both databases known to sqlx, once.
+pub(super) fn install_drivers() {
+    static DRIVERS: Once = Once::new();
+    DRIVERS.call_once(sqlx::any::install_default_drivers);
 }
 
 /// Settles which database it is and, for SQLite, creates the file in WAL mode. The answer's URL is absolute in what
@@ -206,6 +211,6 @@ async fn migrate_sqlite(url: &str) -> sqlx::Result<()> {
     connection.close().await
 }
 
-fn configuration(reason: &str) -> sqlx::Error {
+pub(super) fn configuration(reason: &str) -> sqlx::Error {
     sqlx::Error::Configuration(io::Error::new(io::ErrorKind::InvalidInput, reason.to_owned()).into())
 }

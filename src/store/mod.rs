@@ -24,6 +24,7 @@ pub mod engines;
 pub mod grants;
 pub mod idempotency;
 pub mod identities;
+pub mod jdbc;
 pub mod locations;
 pub mod loose_files;
 pub mod names;
