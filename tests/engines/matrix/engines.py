@@ -18,6 +18,8 @@ class Engine:
     # Puts what the engine needs into a client's own cache; raises SystemExit with the client's words.
     fetch: Callable = lambda: None
     storage: str = "gcs"
+    # The server is closed, and the engine logs in as an identity: CATALOG_CREDENTIAL, CATALOG_TOKEN or a key file.
+    login: bool = False
 
 
 def python(venv, script):
@@ -57,6 +59,11 @@ def spark(python_of, jars_of):
     }
 
 
+def iceberg_js():
+    """The command of the iceberg-js program."""
+    return ["node", FOLDER / "iceberg-js" / "engine.mjs", cache.iceberg_js()]
+
+
 def go():
     """The iceberg-go program."""
     target = cache.folder() / "engines" / "iceberg-go"
@@ -75,13 +82,19 @@ ENGINES = [
     Engine(
         "spark-3.5",
         "Spark 3.5.8, Iceberg 1.10.1",
+        login=True,
         **spark(lambda: cache.spark().python, lambda: cache.spark().jars),
     ),
     Engine(
         "spark-4.0",
         "Spark 4.0.1, Iceberg 1.11.0",
+        login=True,
         **spark(lambda: cache.venv("spark4") / "bin" / "python", spark4),
     ),
+    Engine("pyiceberg", "PyIceberg 0.12.0", login=True, **python("tools", "readers/pyiceberg_engine.py")),
+    Engine("duckdb", "DuckDB 1.5.5", login=True, **python("tools", "readers/duckdb_engine.py")),
+    Engine("iceberg-js", "iceberg-js 1.0.0", login=True, run=iceberg_js, fetch=iceberg_js),
+    Engine("curl", "curl of the system", login=True, **python("tools", "curl_engine.py")),
     Engine("polars", "Polars 2.1.0", **python("readers", "readers/polars_engine.py")),
     Engine("daft", "Daft 0.7.26", storage="folder", **python("readers", "readers/daft_engine.py")),
     Engine("chdb", "chDB 4.4.0", **python("readers", "readers/chdb_engine.py")),
