@@ -8,6 +8,7 @@ from types import SimpleNamespace
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 URI, WAREHOUSE = os.environ["CATALOG_URI"], os.environ["CATALOG_WAREHOUSE"]
+LOCATION = os.environ["WAREHOUSE_LOCATION"]
 GCS, XML = os.environ["GCS_URL"], os.environ["XML_ENDPOINT"]
 # Empty where the server asks nobody who they are.
 CREDENTIAL, TOKEN = os.environ["CATALOG_CREDENTIAL"], os.environ["CATALOG_TOKEN"]
