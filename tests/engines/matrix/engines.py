@@ -18,6 +18,8 @@ class Engine:
     # Puts what the engine needs into a client's own cache; raises SystemExit with the client's words.
     fetch: Callable = lambda: None
     storage: str = "gcs"
+    # The server is closed, and the engine logs in as an identity: CATALOG_CREDENTIAL, CATALOG_TOKEN or a key file.
+    login: bool = False
 
 
 def python(venv, script):
@@ -57,6 +59,11 @@ def spark(python_of, jars_of):
     }
 
 
+def iceberg_js():
+    """The command of the iceberg-js program."""
+    return ["node", FOLDER / "iceberg-js" / "engine.mjs", cache.iceberg_js()]
+
+
 def go():
     """The iceberg-go program."""
     target = cache.folder() / "engines" / "iceberg-go"
@@ -64,26 +71,46 @@ def go():
     return target / "engine"
 
 
-# The open packages of the JDK that Flink and Spark reach into.
+# The packages of the JDK that Flink reaches into, as its own scripts open them.
 OPENS = [
-    f"--add-opens=java.base/{p}=ALL-UNNAMED" for p in ("java.lang", "java.util", "java.util.concurrent", "java.time")
+    f"--add-opens=java.base/{package}=ALL-UNNAMED"
+    for package in (
+        "java.lang",
+        "java.lang.reflect",
+        "java.io",
+        "java.net",
+        "java.nio",
+        "java.text",
+        "java.time",
+        "java.util",
+        "java.util.concurrent",
+        "java.util.concurrent.atomic",
+        "java.util.concurrent.locks",
+        "sun.nio.ch",
+    )
 ]
 
 ENGINES = [
-    Engine("flink", "Flink 2.0.0, Iceberg 1.11.0", **maven("flink", "FlinkEngine", arguments=OPENS)),
-    Engine("iceberg-go", "iceberg-go 0.7.0", run=lambda: [go()], fetch=go),
+    Engine("flink", "Flink 2.0.0, Iceberg 1.11.0", login=True, **maven("flink", "FlinkEngine", arguments=OPENS)),
+    Engine("iceberg-go", "iceberg-go 0.7.0", login=True, run=lambda: [go()], fetch=go),
     Engine(
         "spark-3.5",
         "Spark 3.5.8, Iceberg 1.10.1",
+        login=True,
         **spark(lambda: cache.spark().python, lambda: cache.spark().jars),
     ),
     Engine(
         "spark-4.0",
         "Spark 4.0.1, Iceberg 1.11.0",
+        login=True,
         **spark(lambda: cache.venv("spark4") / "bin" / "python", spark4),
     ),
-    Engine("polars", "Polars 2.1.0", **python("readers", "readers/polars_engine.py")),
-    Engine("daft", "Daft 0.7.26", storage="folder", **python("readers", "readers/daft_engine.py")),
-    Engine("chdb", "chDB 4.4.0", **python("readers", "readers/chdb_engine.py")),
-    Engine("sail", "Sail 0.7.2", **python("readers", "readers/sail_engine.py")),
+    Engine("pyiceberg", "PyIceberg 0.12.0", login=True, **python("tools", "readers/pyiceberg_engine.py")),
+    Engine("duckdb", "DuckDB 1.5.5", login=True, **python("tools", "readers/duckdb_engine.py")),
+    Engine("iceberg-js", "iceberg-js 1.0.0", login=True, run=iceberg_js, fetch=iceberg_js),
+    Engine("curl", "curl of the system", login=True, **python("tools", "curl_engine.py")),
+    Engine("polars", "Polars 2.1.0", login=True, **python("readers", "readers/polars_engine.py")),
+    Engine("daft", "Daft 0.7.26", login=True, storage="folder", **python("readers", "readers/daft_engine.py")),
+    Engine("chdb", "chDB 4.4.0", login=True, **python("readers", "readers/chdb_engine.py")),
+    Engine("sail", "Sail 0.7.2", login=True, **python("readers", "readers/sail_engine.py")),
 ]

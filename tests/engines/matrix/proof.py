@@ -58,6 +58,8 @@ class Reader:
             name,
         ]
         variables = os.environ | ({"GUILLEMOT_GCS_ENDPOINT": self.lake.gcs} if self.lake.gcs else {})
+        token = self.lake.token()
+        variables |= {"GUILLEMOT_CATALOG_TOKEN": token} if token else {}
         done = subprocess.run(
             list(map(str, argv)), env=variables, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120
         )
