@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from env import cache
 
+from . import jdk
+
 FOLDER = cache.PROJECT / "tests" / "engines"
 
 
@@ -27,18 +29,20 @@ def python(venv, script):
     return {"run": lambda: [cache.venv(venv) / "bin" / "python", FOLDER / script], "fetch": lambda: cache.venv(venv)}
 
 
-def maven(folder, main, arguments=()):
-    """A Maven project, built with its class path beside it and run with plain `java`."""
+def maven(folder, main, arguments=(), java=17):
+    """A Maven project, built with its class path beside it and run with the `java` of a JDK that is new enough."""
     target = cache.folder() / "engines" / folder
 
     def build():
         target.mkdir(parents=True, exist_ok=True)
-        cache.run("mvn", "-B", "-q", "-f", FOLDER / folder / "pom.xml", f"-DbuildDirectory={target}", "package")
+        argv = ["mvn", "-B", "-q", "-f", FOLDER / folder / "pom.xml", f"-DbuildDirectory={target}", "package"]
+        cache.run(*argv, variables={"JAVA_HOME": str(jdk.home(java))})
 
-    return {
-        "run": lambda: ["java", "-Xmx2g", *arguments, "-cp", f"{target}/classes:{target}/lib/*", main],
-        "fetch": build,
-    }
+    def run():
+        command = jdk.home(java) / "bin" / "java"
+        return [command, "-Xmx2g", *arguments, "-cp", f"{target}/classes:{target}/lib/*", main]
+
+    return {"run": run, "fetch": build}
 
 
 def spark4():
@@ -90,6 +94,9 @@ OPENS = [
     )
 ]
 
+# What Trino's own launcher gives to Java, as far as its embedded server needs it.
+TRINO = ["--add-modules=jdk.incubator.vector", "--enable-native-access=ALL-UNNAMED"]
+
 ENGINES = [
     Engine("flink", "Flink 2.0.0, Iceberg 1.11.0", login=True, **maven("flink", "FlinkEngine", arguments=OPENS)),
     Engine("iceberg-go", "iceberg-go 0.7.0", login=True, run=lambda: [go()], fetch=go),
@@ -113,4 +120,5 @@ ENGINES = [
     Engine("daft", "Daft 0.7.26", login=True, storage="folder", **python("readers", "readers/daft_engine.py")),
     Engine("chdb", "chDB 4.4.0", login=True, **python("readers", "readers/chdb_engine.py")),
     Engine("sail", "Sail 0.7.2", login=True, **python("readers", "readers/sail_engine.py")),
+    Engine("trino", "Trino 483", **maven("trino", "TrinoEngine", arguments=TRINO, java=25)),
 ]

@@ -59,7 +59,7 @@ final class Claims {
   }
 
   private static String root(Throwable e) {
-    while (e.getCause() != null && e.getCause() != e) {
+    while (e.getCause() != null && e.getCause() != e && e.getCause().getMessage() != null) {
       e = e.getCause();
     }
     return e.getClass().getSimpleName() + ": " + e.getMessage();
