@@ -263,3 +263,29 @@ async fn switch(app: &App, name: &str, active: bool) -> Result<(), AnyError> {
     let row = commit::change_warehouse(app, name, &change).await?;
     print(&format!("{} is {}\n", row.name, row.status.as_str()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+    use std::collections::BTreeSet;
+
+    /// The arguments of a command that have the id of a setting, and of those below it.
+    fn taken(command: &clap::Command, settings: &BTreeSet<&str>) -> Vec<String> {
+        let own = command.get_arguments().map(|argument| argument.get_id().as_str());
+        let own = own.filter(|id| settings.contains(id)).map(|id| format!("{} {id}", command.get_name()));
+        own.chain(command.get_subcommands().flat_map(|below| taken(below, settings))).collect()
+    }
+
+    #[test]
+    fn no_argument_of_a_command_is_taken_for_a_setting() {
+        let root = Cli::command();
+        let settings = root.get_arguments().filter(|argument| argument.is_global_set());
+        let settings: BTreeSet<&str> = settings.map(|argument| argument.get_id().as_str()).collect();
+        assert!(settings.contains("warehouse"));
+        let taken: Vec<String> = root.get_subcommands().flat_map(|command| taken(command, &settings)).collect();
+        assert!(taken.is_empty(), "{taken:?}");
+        let parsed = Cli::try_parse_from(["guillemot", "upgrade-check", "--in", "lake", "ns.t"]).unwrap();
+        assert!(parsed.settings.warehouse.is_empty());
+    }
+}

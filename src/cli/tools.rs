@@ -72,7 +72,7 @@ pub(super) struct UpgradeCheckArgs {
     #[arg(required_unless_present = "uri")]
     targets: Vec<String>,
     /// The warehouse of tables that are named without --uri [default: the only one, else `default`]
-    #[arg(long = "in")]
+    #[arg(id = "in", long = "in", value_name = "NAME")]
     warehouse: Option<String>,
     #[command(flatten)]
     table: TableArgs,

@@ -131,6 +131,7 @@ struct ErrorModel {
 impl Catalog {
     /// Asks a catalog for its configuration, after a token if it is to be had for credentials.
     pub async fn connect(connection: Connection) -> Result<Self, Error> {
+        check_address(&connection.uri)?;
         let client = http(&connection.uri, Policy::default())?;
         let given = match &connection.login {
             Login::Token(token) => Some(Secret(token.clone())),
@@ -332,6 +333,31 @@ impl Catalog {
     }
 }
 
+/// Addresses stand in errors and logs.
+fn check_address(uri: &str) -> Result<(), Error> {
+    let plain = |url: &url::Url| url.username().is_empty() && url.password().is_none();
+    match url::Url::parse(uri) {
+        Ok(url) if !matches!(url.scheme(), "http" | "https") => Err(Error::Address { expected: "http:// or https://" }),
+        Ok(url) if plain(&url) => Ok(()),
+        Ok(_) => Err(Error::Address { expected: "one without user and password: give a token or a credential" }),
+        Err(_) => Err(Error::Address { expected: "a URL" }),
+    }
+}
+
 fn encode(text: &str) -> String {
     utf8_percent_encode(text, SEGMENT).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_holds_no_password_and_no_error_shows_one() {
+        assert!(check_address("http://127.0.0.1:1/iceberg").is_ok() && check_address("https://h").is_ok());
+        for wrong in ["http://me:hidden@h/iceberg", "ftp://h/hidden", "hidden"] {
+            let error = check_address(wrong).unwrap_err().to_string();
+            assert!(!error.contains("hidden"), "{error}");
+        }
+    }
 }

@@ -21,6 +21,12 @@ const MOST_SHOWN: usize = 500;
 /// Why a catalog gave no answer that can be used.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    /// Its address is none.
+    #[error("the catalog's address: expected {expected}")]
+    Address {
+        /// What it should be. The address is not quoted: it may hold a password.
+        expected: &'static str,
+    },
     /// It did not answer.
     #[error("{url} cannot be reached")]
     Unreachable {
@@ -54,7 +60,7 @@ impl Error {
     pub fn status(&self) -> Option<u16> {
         match self {
             Self::Refused { status, .. } => Some(*status),
-            Self::Unreachable { .. } | Self::Answer { .. } => None,
+            Self::Address { .. } | Self::Unreachable { .. } | Self::Answer { .. } => None,
         }
     }
 }

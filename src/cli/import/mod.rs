@@ -57,7 +57,7 @@ pub(super) struct JdbcArgs {
 #[derive(Debug, Args)]
 pub(super) struct How {
     /// The warehouse to import into [default: the only one, else `default`]
-    #[arg(long = "in", value_name = "NAME")]
+    #[arg(id = "in", long = "in", value_name = "NAME")]
     warehouse: Option<String>,
     /// Change nothing, and say what would be done
     #[arg(long)]

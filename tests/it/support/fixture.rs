@@ -26,7 +26,8 @@ pub(crate) async fn lay_out(server: &Server, name: &str, to: &str, rename: impl 
     let from = entry["location"].as_str().unwrap().to_owned();
     let files: Vec<PathBuf> = files(&fixtures.join(name).join("metadata"));
     let name_of = |file: &Path| file.file_name().unwrap().to_str().unwrap().to_owned();
-    let json: Vec<String> = files.iter().map(|file| name_of(file)).filter(|file| file.ends_with(".json")).collect();
+    let is_json = |file: &&PathBuf| file.extension().is_some_and(|extension| extension == "json");
+    let json: Vec<String> = files.iter().filter(is_json).map(|file| name_of(file)).collect();
     for file in &files {
         let bytes = fs::read(file).unwrap();
         let (name, bytes) = match file.extension().and_then(|extension| extension.to_str()) {
