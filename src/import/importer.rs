@@ -81,12 +81,13 @@ impl<'a> Importer<'a> {
 
     /// Whether a namespace was made or found here.
     pub(super) fn knows(&self, namespace: &Namespace) -> bool {
-        self.known.contains(namespace)
+        self.known.contains(&self.app.names(namespace.clone()))
     }
 
     /// Makes a namespace, and those above it, unless it is here. One that is here keeps its properties. Answers whether
     /// something can be put into it.
     pub(super) async fn namespace(&mut self, namespace: &Namespace, properties: BTreeMap<String, String>) -> bool {
+        let namespace = &self.app.names(namespace.clone());
         if self.known.contains(namespace) {
             return true;
         }
@@ -141,6 +142,7 @@ impl<'a> Importer<'a> {
 
     /// Imports what has a name and a metadata file in the source. Its namespace must be here.
     pub(super) async fn put(&mut self, kind: Kind, ident: &TableIdent, metadata_location: &str) {
+        let ident = &self.app.names(ident.clone());
         let (what, done) = match kind {
             Kind::Table => (What::Table, self.try_put::<TableMetadata>(ident, metadata_location).await),
             Kind::View => (What::View, self.try_put::<ViewMetadata>(ident, metadata_location).await),

@@ -131,3 +131,21 @@ async fn a_catalog_that_asks_who_is_calling_is_told() {
     let said = ["catalog", "--uri", &uri, "--credential-file", &credential, "--oauth2-server-uri", &server];
     assert_eq!(import(&target, &said).code, 0);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn names_are_folded_where_the_server_takes_them_in_any_case() {
+    let source = Server::start(Setting::Local).await;
+    source.post("/namespaces", json!({"namespace": ["Sales"]})).await.expect(200);
+    for name in ["Orders", "ORDERS"] {
+        source.post("/namespaces/Sales/tables", json!({"name": name, "schema": schema()})).await.expect(200);
+    }
+    let target = Server::start_with(Setting::Local, |settings| {
+        settings.allow_prefix = vec![source.warehouse.clone()];
+        settings.names_in_any_case = Some(true);
+    })
+    .await;
+    let ran = import(&target, &["catalog", "--uri", &uri(&source), "--names-in-any-case"]);
+    ran.ends(1, "imported 1 table, 0 views, 1 namespace; 1 in conflict; 0 already there; 0 failed");
+    ran.line("conflict table sales.orders: expected uuid");
+    target.get("/namespaces/sales/tables/orders").await.expect(200);
+}
