@@ -18,6 +18,7 @@ STEPS = {
     "lint": {
         "rustfmt": "cargo fmt --check",
         "rustfmt fuzz": "cargo fmt --check --manifest-path fuzz/Cargo.toml",
+        "rustfmt iceberg-rust": "cargo fmt --check --manifest-path tests/engines/iceberg-rust/Cargo.toml",
         "clippy": "cargo clippy --locked --all-targets -- -D warnings",
         "rustdoc": "env RUSTDOCFLAGS=-Dwarnings cargo doc --locked --no-deps",
         "ruff": "ruff check tests examples fuzz",

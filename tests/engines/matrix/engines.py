@@ -29,14 +29,14 @@ def python(venv, script):
     return {"run": lambda: [cache.venv(venv) / "bin" / "python", FOLDER / script], "fetch": lambda: cache.venv(venv)}
 
 
-def maven(folder, main, arguments=(), java=17):
+def maven(folder, main, arguments=(), java=17, properties=()):
     """A Maven project, built with its class path beside it and run with the `java` of a JDK that is new enough."""
-    target = cache.folder() / "engines" / folder
+    target = cache.folder() / "engines" / "-".join([folder, *(p.partition("=")[2] for p in properties)])
 
     def build():
         target.mkdir(parents=True, exist_ok=True)
         argv = ["mvn", "-B", "-q", "-f", FOLDER / folder / "pom.xml", f"-DbuildDirectory={target}", "package"]
-        cache.run(*argv, variables={"JAVA_HOME": str(jdk.home(java))})
+        cache.run(*argv, *properties, variables={"JAVA_HOME": str(jdk.home(java))})
 
     def run():
         command = jdk.home(java) / "bin" / "java"
@@ -75,7 +75,21 @@ def go():
     return target / "engine"
 
 
+<<<<<<< HEAD
 # The packages of the JDK that Flink reaches into, as its own scripts open them.
+=======
+def rust():
+    """The iceberg-rust program."""
+    target = cache.folder() / "engines" / "iceberg-rust"
+    manifest = FOLDER / "iceberg-rust" / "Cargo.toml"
+    cache.run(
+        "cargo", "build", "--locked", "-q", "--manifest-path", manifest, variables={"CARGO_TARGET_DIR": str(target)}
+    )
+    return target / "debug" / "iceberg-rust-engine"
+
+
+# The open packages of the JDK that Flink and Spark reach into.
+>>>>>>> engines-b
 OPENS = [
     f"--add-opens=java.base/{package}=ALL-UNNAMED"
     for package in (
@@ -112,6 +126,7 @@ ENGINES = [
         login=True,
         **spark(lambda: cache.venv("spark4") / "bin" / "python", spark4),
     ),
+<<<<<<< HEAD
     Engine("pyiceberg", "PyIceberg 0.12.0", login=True, **python("tools", "readers/pyiceberg_engine.py")),
     Engine("duckdb", "DuckDB 1.5.5", login=True, **python("tools", "readers/duckdb_engine.py")),
     Engine("iceberg-js", "iceberg-js 1.0.0", login=True, run=iceberg_js, fetch=iceberg_js),
@@ -120,5 +135,18 @@ ENGINES = [
     Engine("daft", "Daft 0.7.26", login=True, storage="folder", **python("readers", "readers/daft_engine.py")),
     Engine("chdb", "chDB 4.4.0", login=True, **python("readers", "readers/chdb_engine.py")),
     Engine("sail", "Sail 0.7.2", login=True, **python("readers", "readers/sail_engine.py")),
+=======
+    Engine("polars", "Polars 2.1.0", **python("readers", "readers/polars_engine.py")),
+    Engine("daft", "Daft 0.7.26", storage="folder", **python("readers", "readers/daft_engine.py")),
+    Engine("chdb", "chDB 4.4.0", **python("readers", "readers/chdb_engine.py")),
+    Engine("sail", "Sail 0.7.2", **python("readers", "readers/sail_engine.py")),
+    Engine("iceberg-rust", "iceberg-rust 0.10.1", run=lambda: [rust()], fetch=rust),
+>>>>>>> engines-b
     Engine("trino", "Trino 483", **maven("trino", "TrinoEngine", arguments=TRINO, java=25)),
+    Engine("beam", "Beam 2.67.0, its Iceberg 1.6.1", **maven("beam", "BeamEngine", arguments=["-Dformat=2"])),
+    Engine(
+        "beam-newer",
+        "Beam 2.67.0, Iceberg 1.9.2",
+        **maven("beam", "BeamEngine", arguments=["-Dformat=3"], properties=["-Diceberg=1.9.2", "-Davro=1.12.0"]),
+    ),
 ]

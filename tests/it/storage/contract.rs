@@ -178,6 +178,7 @@ async fn clients_are_told_where_the_store_is(place: Place) {
         Kind::Folder(_) => assert!(told.is_empty()),
         Kind::Bucket(bucket) => {
             assert_eq!(told.get("gcs.service.host").map(String::as_str), Some(bucket.server()));
+            assert_eq!(told.get("gcs.service.path").map(String::as_str), Some(bucket.server()));
             assert_eq!(told.get("gcs.no-auth").map(String::as_str), Some("true"));
         }
     }
