@@ -13,7 +13,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode};
 use sqlx::{AnyConnection, AnyPool, ConnectOptions, Connection, Executor};
 use tokio::sync::Mutex;
 
-use super::error::{Error, Result};
+use super::error::{Error, Result, is_no_text};
 use super::tx::{Query, Tx, within};
 
 static MIGRATIONS: Migrator = sqlx::migrate!();
@@ -126,12 +126,20 @@ impl Db {
 
     /// Runs a query outside of any transaction that yields at most one row.
     pub(super) async fn optional(&self, query: Query<'_>) -> Result<Option<AnyRow>> {
-        Ok(within(query.fetch_optional(&self.pool)).await?)
+        found(within(query.fetch_optional(&self.pool)).await)
     }
 
     /// Runs a query outside of any transaction that yields rows.
     pub(super) async fn rows(&self, query: Query<'_>) -> Result<Vec<AnyRow>> {
-        Ok(within(query.fetch_all(&self.pool)).await?)
+        found(within(query.fetch_all(&self.pool)).await)
+    }
+}
+
+/// What a query found. PostgreSQL has no text with a null byte, so that nothing has such a name; SQLite says the same.
+fn found<T: Default>(result: sqlx::Result<T>) -> Result<T> {
+    match result {
+        Err(error) if is_no_text(&error) => Ok(T::default()),
+        result => Ok(result?),
     }
 }
 

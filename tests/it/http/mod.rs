@@ -17,6 +17,7 @@ mod idempotency;
 mod issuers;
 mod names;
 mod namespaces;
+mod null_bytes;
 mod opaque_tokens;
 mod paths;
 mod plans;
