@@ -129,11 +129,10 @@ public final class FlinkEngine {
       batch.executeSql("CREATE TABLE worn (id BIGINT) WITH ('format-version'='2')");
       written(batch, "INSERT INTO worn VALUES (1)");
       written(batch, "INSERT INTO worn VALUES (2)");
-      compacted("worn");
-      Table table = load("worn");
-      table.expireSnapshots().expireOlderThan(System.currentTimeMillis()).retainLast(1).commit();
+      load("worn").expireSnapshots().expireOlderThan(System.currentTimeMillis()).retainLast(1).commit();
       return now("worn", "\"rows\":2");
     });
+    Claims.fault("maintenance", () -> compacted("worn")); // Kryo cannot read the bounds of columns
     Claims.step("metadata", () -> {
       Claims.same(rows("SELECT count(*) > 0 FROM `t$snapshots`"), List.of("+I[true]"));
       Claims.same(rows("SELECT sum(record_count) FROM `t$files`"), List.of("+I[5]"));
@@ -185,7 +184,7 @@ public final class FlinkEngine {
   }
 
   private static String compacted(String name) throws Exception {
-    Actions.forTable(StreamExecutionEnvironment.getExecutionEnvironment(), load(name))
+    Actions.forTable(StreamExecutionEnvironment.getExecutionEnvironment(patient()), load(name))
         .rewriteDataFiles().maxParallelism(1).execute();
     return null;
   }
@@ -200,9 +199,10 @@ public final class FlinkEngine {
     env.executeSql(sql).await();
   }
 
-  /** Time-outs for a busy machine. */
+  /** Time-outs for a busy machine; and objects as they are, as in batches: Kryo cannot copy what Iceberg's writer says. */
   private static Configuration patient() {
     Configuration settings = new Configuration();
+    settings.setString("pipeline.object-reuse", "true");
     settings.setString("pekko.ask.timeout", "120 s");
     settings.setString("heartbeat.timeout", "300000");
     return settings;
