@@ -22,6 +22,7 @@ lint: ## formatting, clippy, rustdoc, Python, Dockerfile, dependencies
 fmt: ## format Rust and Python
 	cargo fmt
 	cargo fmt --manifest-path fuzz/Cargo.toml
+	cargo fmt --manifest-path tests/engines/iceberg-rust/Cargo.toml
 	$(ENV) --no-services -- ruff format tests examples fuzz
 	$(ENV) --no-services -- ruff check --fix tests examples fuzz
 

@@ -5,6 +5,7 @@ mod audit;
 mod credentials;
 mod journal;
 mod limits;
+mod names;
 mod neighbours;
 mod policy;
 mod turns;
@@ -14,6 +15,7 @@ pub use audit::AuditLog;
 pub use credentials::{Credentials, seal_secret};
 pub use journal::{Agent, Journal, Use};
 pub use limits::{HeavyTurn, Limits, Slot, within};
+pub use names::Names;
 pub use policy::FormatVersions;
 pub use turns::{Turn, Turns};
 

@@ -2,6 +2,7 @@
 
 mod grant;
 mod identity;
+mod import;
 mod tools;
 mod warehouse;
 
@@ -51,6 +52,11 @@ enum Command {
     Identity {
         #[command(subcommand)]
         command: identity::IdentityCommand,
+    },
+    /// Make known here what other catalogs hold; no file is moved, changed or deleted
+    Import {
+        #[command(subcommand)]
+        command: import::ImportCommand,
     },
     #[command(flatten)]
     Grant(grant::GrantCommand),
@@ -114,7 +120,8 @@ async fn try_run(cli: Cli) -> Result<ExitCode, AnyError> {
     let file = cli.config.as_deref().map(Settings::from_file).transpose()?;
     let config = cli.settings.or(file.unwrap_or_default()).resolve()?;
     match cli.command.unwrap_or(Command::Serve) {
-        Command::Tool(tool) => Ok(tools::run(tool, config).await),
+        Command::Tool(tool) => Ok(Box::pin(tools::run(tool, config)).await),
+        Command::Import { command } => Box::pin(import::run(config, command)).await,
         command => run_command(command, config).await.map(|()| ExitCode::SUCCESS),
     }
 }
@@ -138,7 +145,7 @@ async fn run_command(command: Command, config: Config) -> Result<(), AnyError> {
             app.db.close().await;
             done
         }
-        Command::Tool(_) => Ok(()),
+        Command::Tool(_) | Command::Import { .. } => Ok(()),
     }
 }
 
@@ -244,4 +251,30 @@ async fn switch(app: &App, name: &str, active: bool) -> Result<(), AnyError> {
     let change = WarehouseChange { active: Some(active), ..WarehouseChange::default() };
     let row = commit::change_warehouse(app, name, &change).await?;
     print(&format!("{} is {}\n", row.name, row.status.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+    use std::collections::BTreeSet;
+
+    /// The arguments of a command that have the id of a setting, and of those below it.
+    fn taken(command: &clap::Command, settings: &BTreeSet<&str>) -> Vec<String> {
+        let own = command.get_arguments().map(|argument| argument.get_id().as_str());
+        let own = own.filter(|id| settings.contains(id)).map(|id| format!("{} {id}", command.get_name()));
+        own.chain(command.get_subcommands().flat_map(|below| taken(below, settings))).collect()
+    }
+
+    #[test]
+    fn no_argument_of_a_command_is_taken_for_a_setting() {
+        let root = Cli::command();
+        let settings = root.get_arguments().filter(|argument| argument.is_global_set());
+        let settings: BTreeSet<&str> = settings.map(|argument| argument.get_id().as_str()).collect();
+        assert!(settings.contains("warehouse"));
+        let taken: Vec<String> = root.get_subcommands().flat_map(|command| taken(command, &settings)).collect();
+        assert!(taken.is_empty(), "{taken:?}");
+        let parsed = Cli::try_parse_from(["guillemot", "upgrade-check", "--in", "lake", "ns.t"]).unwrap();
+        assert!(parsed.settings.warehouse.is_empty());
+    }
 }

@@ -46,6 +46,9 @@ pub struct Settings {
     /// A place outside the warehouses that locations and register may name (repeatable)
     #[arg(long, env = "GUILLEMOT_ALLOW_PREFIX", value_delimiter = ',', global = true)]
     pub allow_prefix: Vec<String>,
+    /// Take names of namespaces, tables and views in any case, and keep them in lower case [default: false]
+    #[arg(long, env = "GUILLEMOT_NAMES_IN_ANY_CASE", num_args = 0..=1, default_missing_value = "true", global = true)]
+    pub names_in_any_case: Option<bool>,
     /// Give every new table a location with a unique suffix [default: false]
     #[arg(long, env = "GUILLEMOT_UNIQUE_TABLE_LOCATIONS", num_args = 0..=1, default_missing_value = "true", global = true)]
     pub unique_table_locations: Option<bool>,
@@ -191,6 +194,7 @@ pub struct Config {
     pub register_check: RegisterCheck,
     pub register_check_s: u64,
     pub allow_prefix: Vec<String>,
+    pub names_in_any_case: bool,
     pub unique_table_locations: bool,
     pub verify_metadata_on_load: bool,
     pub max_body_bytes: usize,
@@ -241,6 +245,7 @@ impl Settings {
             register_check: self.register_check.or(other.register_check),
             register_check_s: self.register_check_s.or(other.register_check_s),
             allow_prefix: list(self.allow_prefix, other.allow_prefix),
+            names_in_any_case: self.names_in_any_case.or(other.names_in_any_case),
             unique_table_locations: self.unique_table_locations.or(other.unique_table_locations),
             verify_metadata_on_load: self.verify_metadata_on_load.or(other.verify_metadata_on_load),
             max_body_mib: self.max_body_mib.or(other.max_body_mib),
@@ -287,6 +292,7 @@ impl Settings {
             register_check: self.register_check.unwrap_or_default(),
             register_check_s: self.register_check_s.unwrap_or(20),
             allow_prefix: self.allow_prefix.into_iter().filter(|p| !p.is_empty()).collect(),
+            names_in_any_case: self.names_in_any_case.unwrap_or(false),
             unique_table_locations: self.unique_table_locations.unwrap_or(false),
             verify_metadata_on_load: self.verify_metadata_on_load.unwrap_or(false),
             max_body_bytes: self.max_body_mib.unwrap_or(64).saturating_mul(1024 * 1024),

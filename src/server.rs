@@ -14,7 +14,7 @@ use crate::auth::{self, Auth, Sealer, SecretKeyError};
 use crate::clock::{Clock, Ids};
 use crate::config::Config;
 use crate::storage::{Location, Storage, StorageConfig};
-use crate::store::{self, Db};
+use crate::store::{self, Db, Entity};
 use crate::validate::Levels;
 use crate::vending::{Services, Vending};
 use crate::{api, commit, plan, storage, tasks, telemetry, validate};
@@ -45,6 +45,12 @@ pub enum Error {
     /// A rule that a setting names does not exist, or has no such level.
     #[error("{0}")]
     Rule(String),
+    /// Names are to be read in lower case, and one that is there has capitals.
+    #[error(
+        "refusing to take names in any case: {0} has capitals in its name, and could not be reached any more. Rename it \
+         without --names-in-any-case first; a namespace, by moving what is in it to another one"
+    )]
+    Capitals(Entity),
     /// A place that a setting names is none.
     #[error("setting names no usable place")]
     Place(#[source] storage::Error),
@@ -128,6 +134,7 @@ pub async fn build_with(config: Config, clock: Clock, ids: Ids) -> Result<App, E
         vending,
         work: Notify::new(),
     });
+    check_names(&app).await?;
     app.use_secrets().await.map_err(|source| database_error(&app.config, source))?;
     for warehouse in &app.config.warehouses {
         commit::ensure_warehouse(&app, &warehouse.name, &warehouse.location)
@@ -143,6 +150,15 @@ pub async fn open_database(config: &Config) -> Result<Db, Error> {
     let db = Db::connect_with(&config.database_url, config.database_connections).await.map_err(failed)?;
     db.migrate().await.map_err(failed)?;
     Ok(db)
+}
+
+/// A name with capitals could not be reached any more on a server that reads all names in lower case.
+async fn check_names(app: &App) -> Result<(), Error> {
+    if !app.config.names_in_any_case {
+        return Ok(());
+    }
+    let found = store::names::find(&app.db, |name| name.to_lowercase() != name).await;
+    found.map_err(|source| database_error(&app.config, source))?.map_or(Ok(()), |entity| Err(Error::Capitals(entity)))
 }
 
 fn database_error(config: &Config, source: store::Error) -> Error {

@@ -1,7 +1,7 @@
 //! A catalog under load: where it is, and the requests of the workloads.
 
 use crate::Result;
-use crate::http::{Connection, request};
+use crate::http::{Body, Connection, request};
 use crate::load::Server;
 use crate::process::Process;
 use serde_json::{Value, json};
@@ -15,6 +15,8 @@ pub(crate) struct Catalog<'a> {
     base: String,
     /// The namespace of this run; nobody else has it.
     pub(crate) namespace: String,
+    /// What each request shows.
+    token: Option<String>,
 }
 
 impl<'a> Catalog<'a> {
@@ -27,6 +29,7 @@ impl<'a> Catalog<'a> {
         warehouse: Option<&str>,
         namespace: &str,
         process: Option<&'a Process>,
+        token: Option<&str>,
     ) -> Result<Self> {
         let uri = Url::parse(uri)?;
         let host = uri.host_str().ok_or("the URI names no host")?;
@@ -39,10 +42,11 @@ impl<'a> Catalog<'a> {
         let server = Server { address, process };
         let path = format!("{}/v1", uri.path().trim_end_matches('/'));
         let query: String = warehouse.map(|name| format!("?warehouse={name}")).unwrap_or_default();
-        let config = ask(server, "GET", &format!("{path}/config{query}"), None)?;
+        let config = ask(server, "GET", &format!("{path}/config{query}"), token, Body::None)?;
         let prefix = config.pointer("/overrides/prefix").or_else(|| config.pointer("/defaults/prefix"));
         let prefix = prefix.and_then(Value::as_str).map(|prefix| format!("/{prefix}")).unwrap_or_default();
-        let catalog = Self { server, base: format!("{path}{prefix}"), namespace: namespace.to_owned() };
+        let token = token.map(str::to_owned);
+        let catalog = Self { server, base: format!("{path}{prefix}"), namespace: namespace.to_owned(), token };
         catalog.post("/namespaces", &json!({"namespace": [catalog.namespace]}))?;
         Ok(catalog)
     }
@@ -89,19 +93,28 @@ impl<'a> Catalog<'a> {
         format!("/namespaces/{}/tables", self.namespace)
     }
 
+    /// The same catalog, as it is to whoever has this token.
+    pub(crate) fn seen_by(&self, token: String) -> Self {
+        let (base, namespace) = (self.base.clone(), self.namespace.clone());
+        Self { server: self.server, base, namespace, token: Some(token) }
+    }
+
     fn request(&self, method: &str, path: &str, body: Option<&Value>) -> Vec<u8> {
-        request(method, self.server.address, &format!("{}{path}", self.base), body.map(Value::to_string).as_deref())
+        let body = body.map(Value::to_string);
+        let body = body.as_deref().map_or(Body::None, Body::Json);
+        request(method, self.server.address, &format!("{}{path}", self.base), self.token.as_deref(), body)
     }
 
     fn post(&self, path: &str, body: &Value) -> Result<Value> {
-        ask(self.server, "POST", &format!("{}{path}", self.base), Some(&body.to_string()))
+        let path = format!("{}{path}", self.base);
+        ask(self.server, "POST", &path, self.token.as_deref(), Body::Json(&body.to_string()))
     }
 }
 
 /// One request that must succeed, on a connection of its own.
-fn ask(server: Server<'_>, method: &str, path: &str, body: Option<&str>) -> Result<Value> {
+pub(crate) fn ask(server: Server<'_>, method: &str, path: &str, token: Option<&str>, body: Body<'_>) -> Result<Value> {
     let mut connection = Connection::open(server.address)?;
-    let status = connection.send(&request(method, server.address, path, body))?;
+    let status = connection.send(&request(method, server.address, path, token, body))?;
     if status != 200 {
         return Err(format!("{method} {path}: {status} {}", String::from_utf8_lossy(connection.body())).into());
     }

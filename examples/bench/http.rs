@@ -79,14 +79,29 @@ impl Connection {
     }
 }
 
-/// The bytes of a request; a body is JSON.
-pub(crate) fn request(method: &str, address: SocketAddr, path: &str, body: Option<&str>) -> Vec<u8> {
+/// A body, and what it is.
+#[derive(Clone, Copy)]
+pub(crate) enum Body<'a> {
+    None,
+    Json(&'a str),
+    Form(&'a str),
+}
+
+/// The bytes of a request. Who sends it shows a token, or nothing.
+pub(crate) fn request(method: &str, address: SocketAddr, path: &str, token: Option<&str>, body: Body<'_>) -> Vec<u8> {
     let mut text = format!("{method} {path} HTTP/1.1\r\nHost: {address}\r\n");
-    if let Some(body) = body {
-        // Writing to a text does not fail.
-        let _ = write!(text, "Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}", body.len());
-    } else {
-        text.push_str("\r\n");
+    // Writing to a text does not fail.
+    if let Some(token) = token {
+        let _ = write!(text, "Authorization: Bearer {token}\r\n");
     }
+    let (kind, body) = match body {
+        Body::None => ("", ""),
+        Body::Json(body) => ("application/json", body),
+        Body::Form(body) => ("application/x-www-form-urlencoded", body),
+    };
+    if !kind.is_empty() {
+        let _ = write!(text, "Content-Type: {kind}\r\nContent-Length: {}\r\n", body.len());
+    }
+    let _ = write!(text, "\r\n{body}");
     text.into_bytes()
 }

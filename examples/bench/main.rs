@@ -7,6 +7,7 @@
 mod avro;
 mod catalog;
 mod floor;
+mod guarded;
 mod history;
 mod http;
 mod large;
@@ -16,6 +17,7 @@ mod vectors;
 
 use catalog::Catalog;
 use clap::Parser;
+use guarded::Guarded;
 use guillemot::cli::{self, Cli};
 use history::History;
 use large::Large;
@@ -31,6 +33,9 @@ use tempfile::TempDir;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+/// The table that loadTable loads.
+const WIDE: &str = "wide";
 
 /// Columns of the table that loadTable loads: about 20 KB of metadata.
 const COLUMNS: usize = 200;
@@ -106,16 +111,23 @@ fn bench(arguments: &Arguments) -> Result<()> {
     say(&format!("idle memory            {} MiB\n", process.memory("VmRSS")? / 1024))?;
 
     let uri = format!("http://{}/iceberg", process.address);
-    let own = Catalog::connect(&uri, Some(name), name, Some(&process))?;
+    let own = Catalog::connect(&uri, Some(name), name, Some(&process), None)?;
     let others: Vec<(&str, Catalog<'_>)> = arguments
         .uri
         .iter()
-        .map(|uri| Ok((uri.as_str(), Catalog::connect(uri, arguments.warehouse.as_deref(), name, None)?)))
+        .map(|uri| Ok((uri.as_str(), Catalog::connect(uri, arguments.warehouse.as_deref(), name, None, None)?)))
         .collect::<Result<_>>()?;
     let mut all = vec![("guillemot", &own)];
     all.extend(others.iter().map(|(uri, catalog)| (*uri, catalog)));
 
-    loads(arguments, &all, &database, name)?;
+    for (_, catalog) in &all {
+        catalog.create(WIDE, COLUMNS)?;
+    }
+    let guarded = Guarded::start(folder.path())?;
+    let viewer = guarded.as_viewer(WIDE, COLUMNS)?;
+    let mut loaded = vec![("guillemot", &own), ("  asking who is calling", &viewer)];
+    loaded.extend(all.iter().skip(1).copied());
+    loads(arguments, &loaded, &database, name)?;
     for (name, catalog) in &all {
         say(&format!("\n{name}\n{HEAD}"))?;
         commits(arguments, catalog)?;
@@ -143,14 +155,11 @@ fn start_guillemot(folder: &TempDir, database: &str, warehouse: &str) -> Result<
 /// loadTable on each catalog and the floor, taking turns, and the ratio to the floor.
 fn loads(arguments: &Arguments, all: &[(&str, &Catalog<'_>)], database: &str, warehouse: &str) -> Result<()> {
     let Some((_, own)) = all.first() else { return Ok(()) };
-    for (_, catalog) in all {
-        catalog.create("wide", COLUMNS)?;
-    }
-    let size = own.size("wide")?;
-    let path = format!("/floor/{}/wide", own.namespace);
+    let size = own.size(WIDE)?;
+    let path = format!("/floor/{}/{WIDE}", own.namespace);
     let floor = Process::start(&["floor", database, warehouse, &size.to_string()], &path)?;
     let floor_server = Server { address: floor.address, process: Some(&floor) };
-    let floor_request = http::request("GET", floor.address, &path, None);
+    let floor_request = http::request("GET", floor.address, &path, None, http::Body::None);
 
     let time = Duration::from_secs_f64(arguments.seconds) / ROUNDS;
     let mut floor_outcome = Outcome::default();
@@ -163,7 +172,7 @@ fn loads(arguments: &Arguments, all: &[(&str, &Catalog<'_>)], database: &str, wa
             floor_outcome.join(floor_round);
         }
         for ((_, catalog), outcome) in all.iter().zip(&mut outcomes) {
-            let request = catalog.load_request("wide");
+            let request = catalog.load_request(WIDE);
             let catalog_round = run(catalog.server, arguments.connections, time, |_, _| request.clone())?;
             if round > 0 {
                 outcome.join(catalog_round);

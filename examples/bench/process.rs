@@ -1,7 +1,7 @@
 //! Servers as processes of their own: started, watched through `/proc`, and killed in the end.
 
 use crate::Result;
-use crate::http::{Connection, request};
+use crate::http::{Body, Connection, request};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -24,18 +24,11 @@ impl Process {
     /// Starts this very program as a server (see `main`), waits for its `listening on` line, and asks `path` once.
     pub(crate) fn start(arguments: &[&str], path: &str) -> Result<Self> {
         let started = Instant::now();
-        let mut command = Command::new(std::env::current_exe()?);
-        for (name, _) in std::env::vars_os() {
-            // Settings of whoever runs this must not change what is measured.
-            if name.to_string_lossy().starts_with("GUILLEMOT_") || name == "STORAGE_EMULATOR_HOST" {
-                command.env_remove(name);
-            }
-        }
-        let mut child = command.args(arguments).stdout(Stdio::piped()).spawn()?;
+        let mut child = own_command()?.args(arguments).stdout(Stdio::piped()).spawn()?;
         let mut line = String::new();
         BufReader::new(child.stdout.take().ok_or("no standard output")?).read_line(&mut line)?;
         let address = address_of(&line).ok_or_else(|| format!("the server did not start: {line}"))?;
-        let status = Connection::open(address)?.send(&request("GET", address, path, None))?;
+        let status = Connection::open(address)?.send(&request("GET", address, path, None, Body::None))?;
         let first_answer = started.elapsed();
         match status {
             200 => Ok(Self { child, address, first_answer }),
@@ -62,6 +55,17 @@ impl Drop for Process {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// This very program, without settings of whoever runs it: they must not change what is measured.
+pub(crate) fn own_command() -> Result<Command> {
+    let mut command = Command::new(std::env::current_exe()?);
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("GUILLEMOT_") || name == "STORAGE_EMULATOR_HOST" {
+            command.env_remove(name);
+        }
+    }
+    Ok(command)
 }
 
 /// CPU time of this process.

@@ -7,9 +7,9 @@ use crate::app::App;
 use crate::store::audit::{self, Entry, Filter};
 use crate::store::tasks::new_id;
 use axum::Json;
-use axum::extract::{Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::USER_AGENT;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderValue, Method, StatusCode};
 use serde::Serialize;
 use tower_http::request_id::RequestId;
 use utoipa::ToSchema;
@@ -106,51 +106,52 @@ pub(super) async fn list_audit(State(app): State<App>, query: Query) -> Result<J
     }))
 }
 
-/// What is known of a request before it is answered.
+/// What is known of a request before it is answered. Most requests leave no entry, so nothing is put into words yet.
 #[derive(Debug)]
 pub(super) struct Asked {
-    operation: String,
+    method: Method,
+    route: Option<MatchedPath>,
     path: String,
-    user_agent: String,
-    project: String,
-    request_id: String,
+    user_agent: Option<HeaderValue>,
+    project: Option<HeaderValue>,
+    request_id: Option<RequestId>,
 }
 
 impl Asked {
-    pub(super) fn of(request: &Request, route: &str) -> Self {
+    pub(super) fn of(request: &Request) -> Self {
         let (extensions, headers) = (request.extensions(), request.headers());
-        let id = extensions.get::<RequestId>().and_then(|id| id.header_value().to_str().ok());
         Self {
-            operation: format!("{} {route}", request.method()),
-            path: plain(&client_path(extensions, request.uri().path())),
-            user_agent: header(headers, USER_AGENT.as_str()),
-            project: header(headers, PROJECT),
-            request_id: plain(id.unwrap_or_default()),
+            method: request.method().clone(),
+            route: extensions.get().cloned(),
+            path: client_path(extensions, request.uri().path()),
+            user_agent: headers.get(USER_AGENT).cloned(),
+            project: headers.get(PROJECT).cloned(),
+            request_id: extensions.get().cloned(),
         }
     }
 }
 
 /// Keeps what became of a request: in the log of events, and, if it was a change or was refused, in the database.
-pub(super) fn keep(app: &App, asked: Asked, trace: Trace, changes: bool, status: StatusCode) {
+pub(super) fn keep(app: &App, asked: &Asked, trace: Trace, changes: bool, status: StatusCode) {
     let denied = trace.denied || [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN].contains(&status);
     let kept = changes || denied;
     if !kept && !tracing::enabled!(target: "audit", tracing::Level::DEBUG) {
         return;
     }
-    let at_ms = app.clock.now_ms();
+    let (at_ms, actions) = (app.clock.now_ms(), trace.actions());
     let entry = Entry {
         id: new_id(at_ms, &app.ids.uuid()),
         at_ms,
         principal: trace.principal,
-        operation: asked.operation,
-        path: asked.path,
-        actions: trace.actions,
+        operation: format!("{} {}", asked.method, asked.route.as_ref().map_or("", MatchedPath::as_str)),
+        path: plain(&asked.path),
+        actions,
         allowed: !denied,
         grant_id: trace.grant_id,
         status: status.as_u16(),
-        user_agent: asked.user_agent,
-        project: asked.project,
-        request_id: asked.request_id,
+        user_agent: text(asked.user_agent.as_ref()),
+        project: text(asked.project.as_ref()),
+        request_id: text(asked.request_id.as_ref().map(RequestId::header_value)),
     };
     macro_rules! event {
         ($level:ident) => {
@@ -171,8 +172,8 @@ pub(super) fn keep(app: &App, asked: Asked, trace: Trace, changes: bool, status:
     }
 }
 
-fn header(headers: &HeaderMap, name: &str) -> String {
-    plain(headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default())
+fn text(header: Option<&HeaderValue>) -> String {
+    plain(header.and_then(|value| value.to_str().ok()).unwrap_or_default())
 }
 
 /// What a client wrote, as plain text of a bounded length.

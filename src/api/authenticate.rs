@@ -36,7 +36,7 @@ pub(super) async fn guard(State(app): State<App>, mut request: Request, next: Ne
         Ok(principal) => principal,
         Err(error) => {
             let response = error.into_response();
-            audit::keep(&app, audit::Asked::of(&request, route), Trace::default(), false, response.status());
+            audit::keep(&app, &audit::Asked::of(&request), Trace::default(), false, response.status());
             return Ok(response);
         }
     };

@@ -5,7 +5,7 @@ use super::error::{Error, IcebergErrorResponse};
 use super::extract::{Body, DroppedPath, ManagedWarehouse, Query};
 use super::model::TableIdentifier;
 use super::visible::filled;
-use crate::app::App;
+use crate::app::{App, Names};
 use crate::auth::{Action, Caller, Object};
 use crate::commit::{self, Which};
 use crate::spec::TableIdent;
@@ -77,6 +77,13 @@ pub(super) struct UndropTableRequest {
     destination: Option<TableIdent>,
 }
 
+impl Names for UndropTableRequest {
+    fn lower(&mut self) {
+        self.identifier.lower();
+        self.destination.lower();
+    }
+}
+
 /// A table that is back.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -134,8 +141,8 @@ pub(super) async fn undrop_table(
     body: Body,
 ) -> Result<Json<UndropTableResponse>, Error> {
     let see = Need::warehouse(Action::See, &warehouse.row);
-    require(&access, see)?;
-    let request: UndropTableRequest = body.json()?;
+    require(&access, &see)?;
+    let request: UndropTableRequest = app.names(body.json()?);
     let which = match (request.id, request.identifier) {
         (Some(id), None) => Which::Id(id),
         (None, Some(ident)) => Which::Name(ident),
@@ -168,7 +175,7 @@ pub(super) async fn end_dropped_table(
     access: Caller,
     query: Query,
 ) -> Result<StatusCode, Error> {
-    require(&access, Need::warehouse(Action::See, &warehouse.row))?;
+    require(&access, &Need::warehouse(Action::See, &warehouse.row))?;
     let purge = query.flag("purgeRequested")?;
     may_end(&app, &access, &warehouse.row.id, &id, purge).await?;
     let at = app.clone();
@@ -191,16 +198,16 @@ async fn may_undrop(
         Which::Name(ident) => ident.clone(),
         Which::Id(id) => visible(app, access, warehouse_id, id).await?,
     };
-    require(access, Need::table(Action::Write, warehouse_id, Kind::Table, &was))?;
+    require(access, &Need::table(Action::Write, warehouse_id, Kind::Table, &was))?;
     let namespace = &destination.unwrap_or(&was).namespace;
-    require(access, Need::namespace(Action::Create, warehouse_id, namespace))
+    require(access, &Need::namespace(Action::Create, warehouse_id, namespace))
 }
 
 /// Who ends a dropped table's time may drop it, and purge it if that is asked for.
 async fn may_end(app: &App, access: &Caller, warehouse_id: &str, id: &str, purge: bool) -> Result<(), Error> {
     let was = visible(app, access, warehouse_id, id).await?;
-    require(access, Need::table(Action::Drop, warehouse_id, Kind::Table, &was))?;
-    if purge { require(access, Need::table(Action::Purge, warehouse_id, Kind::Table, &was)) } else { Ok(()) }
+    require(access, &Need::table(Action::Drop, warehouse_id, Kind::Table, &was))?;
+    if purge { require(access, &Need::table(Action::Purge, warehouse_id, Kind::Table, &was)) } else { Ok(()) }
 }
 
 /// The name that a dropped table had, for those who may know of it.

@@ -84,7 +84,7 @@ impl FromRequestParts<App> for NamespacePath {
         if has_empty_level(&joined) {
             return Err(store::Error::NotFound(Entity::Namespace(joined.replace(SEPARATOR, "."))).into());
         }
-        Ok(Self(split_namespace(&joined)?))
+        Ok(Self(app.names(split_namespace(&joined)?)))
     }
 }
 
@@ -96,7 +96,7 @@ impl FromRequestParts<App> for TablePath {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
-        Ok(Self(named(&mut names(parts, app).await?, "table", Entity::Table)?))
+        Ok(Self(app.names(named(&mut names(parts, app).await?, "table", Entity::Table)?)))
     }
 }
 
@@ -108,7 +108,7 @@ impl FromRequestParts<App> for ViewPath {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
-        Ok(Self(named(&mut names(parts, app).await?, "view", Entity::View)?))
+        Ok(Self(app.names(named(&mut names(parts, app).await?, "view", Entity::View)?)))
     }
 }
 
@@ -122,7 +122,7 @@ impl FromRequestParts<App> for FunctionPath {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
         let mut names = names(parts, app).await?;
         let namespace = split_namespace(&take(&mut names, "namespace")?)?;
-        Ok(Self(TableIdent::new(namespace, take(&mut names, "function")?)?))
+        Ok(Self(app.names(TableIdent::new(namespace, take(&mut names, "function")?)?)))
     }
 }
 

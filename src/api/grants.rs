@@ -4,7 +4,7 @@ use super::authorise::{Need, require};
 use super::error::{Error, IcebergErrorResponse};
 use super::extract::{Body, GrantPath, Query};
 use super::visible::filled;
-use crate::app::App;
+use crate::app::{App, Names};
 use crate::auth::{Action, Caller, Decision, Grant, Grantee, Object, Principal, Privilege};
 use crate::commit::{self, Target};
 use crate::spec::{Namespace, TableIdent};
@@ -57,6 +57,13 @@ pub(super) struct ObjectModel {
     namespace: Option<Namespace>,
     #[serde(skip_serializing_if = "Option::is_none")]
     table: Option<String>,
+}
+
+impl Names for ObjectModel {
+    fn lower(&mut self) {
+        self.namespace.lower();
+        self.table.lower();
+    }
 }
 
 /// A grant.
@@ -127,6 +134,12 @@ pub(super) struct CreateGrantRequest {
     on: ObjectModel,
 }
 
+impl Names for CreateGrantRequest {
+    fn lower(&mut self) {
+        self.on.lower();
+    }
+}
+
 /// Whether something is allowed, and why.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -177,7 +190,7 @@ pub(super) async fn create_grant(
     access: Caller,
     body: Body,
 ) -> Result<Json<GrantModel>, Error> {
-    let request: CreateGrantRequest = body.json()?;
+    let request: CreateGrantRequest = app.names(body.json()?);
     let privilege = Privilege::new(&request.privilege, &request.ref_name).ok_or_else(|| wrong_privilege(&request))?;
     let target = find(&app, &access, &request.on).await?;
     may_grant(&access, &privilege, &object(&target), &shown(&request.on))?;
@@ -248,17 +261,17 @@ pub(super) async fn check_access(
 ) -> Result<Json<CheckResponse>, Error> {
     let action = query.filled("action").unwrap_or_default();
     let action = Action::parse(action).ok_or_else(|| wrong_action(action))?;
-    let on = ObjectModel {
+    let on = app.names(ObjectModel {
         warehouse: query.filled("warehouse").map(str::to_owned),
         namespace: query.namespace()?,
         table: query.filled("table").map(str::to_owned),
-    };
+    });
     let target = find(&app, &access, &on).await?;
     let object = object(&target);
     let asked = match query.filled("user") {
         None => access,
         Some(user) => {
-            require(&access, need(Action::ManageGrants, &target))?;
+            require(&access, &need(Action::ManageGrants, &target))?;
             let roles = query.all("role").map(str::to_owned).collect();
             app.access(Arc::new(Principal { name: user.to_owned(), roles, unrestricted: false })).await?
         }
@@ -285,7 +298,7 @@ async fn find(app: &App, access: &Caller, on: &ObjectModel) -> Result<Target, Er
         None => None,
     };
     if let Some(row) = &row {
-        require(access, Need::warehouse(Action::See, row))?;
+        require(access, &Need::warehouse(Action::See, row))?;
         if let Some(namespace) = &on.namespace {
             let need = match &on.table {
                 Some(table) => {
@@ -294,7 +307,7 @@ async fn find(app: &App, access: &Caller, on: &ObjectModel) -> Result<Target, Er
                 }
                 None => Need::namespace(Action::See, &row.id, namespace),
             };
-            require(access, need)?;
+            require(access, &need)?;
         }
     }
     Ok(commit::find_target(app, on.warehouse.as_deref(), on.namespace.as_ref(), on.table.as_deref()).await?)

@@ -196,7 +196,7 @@ pub(super) async fn update_warehouse(
     let before = warehouses::load(&app.db, &name).await?.map(|row| WarehouseModel::from(row).settings.allow_prefixes);
     if request.settings.as_ref().is_some_and(|settings| Some(&settings.allow_prefixes) != before.as_ref()) {
         // Through them a warehouse reaches the files of others.
-        require(&access, Need::server(Action::Administer))?;
+        require(&access, &Need::server(Action::Administer))?;
     }
     let secret = match request.storage_secret {
         Some(given) => Some(given.map(WriteOnly::read).transpose()?),

@@ -4,6 +4,7 @@ use super::shapes::commit::{TableRequirement, TableUpdate};
 use super::shapes::schema::{PartitionSpec, Schema, SortOrder};
 use super::shapes::table::TableMetadata;
 use super::shapes::view::{ViewMetadata, ViewRequirement, ViewUpdate, ViewVersion};
+use crate::app::Names;
 use crate::commit::StorageCredential;
 use crate::spec::{Namespace, TableIdent};
 use serde::{Deserialize, Serialize};
@@ -40,6 +41,12 @@ pub(super) struct CreateNamespaceRequest {
     #[schema(value_type = Vec<String>)]
     pub namespace: Namespace,
     pub properties: Option<BTreeMap<String, String>>,
+}
+
+impl Names for CreateNamespaceRequest {
+    fn lower(&mut self) {
+        self.namespace.lower();
+    }
 }
 
 /// A namespace with its properties.
@@ -97,6 +104,13 @@ pub(super) struct RenameTableRequest {
     pub destination: TableIdent,
 }
 
+impl Names for RenameTableRequest {
+    fn lower(&mut self) {
+        self.source.lower();
+        self.destination.lower();
+    }
+}
+
 /// A metadata file to point a name at.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -104,6 +118,12 @@ pub(super) struct RegisterTableRequest {
     pub name: String,
     pub metadata_location: String,
     pub overwrite: Option<bool>,
+}
+
+impl Names for RegisterTableRequest {
+    fn lower(&mut self) {
+        self.name.lower();
+    }
 }
 
 /// A table with its metadata.
@@ -164,6 +184,12 @@ pub(super) struct CommitTransactionRequest {
 pub(super) struct RegisterViewRequest {
     pub name: String,
     pub metadata_location: String,
+}
+
+impl Names for RegisterViewRequest {
+    fn lower(&mut self) {
+        self.name.lower();
+    }
 }
 
 /// A view with its metadata.

@@ -39,7 +39,7 @@ pub(super) async fn list_namespaces(
     access: Caller,
     query: Query,
 ) -> Result<Json<ListNamespacesResponse>, Error> {
-    let (parent, page) = (query.parent()?, query.page()?);
+    let (parent, page) = (app.names(query.parent()?), query.page()?);
     let listing = match visible::namespaces(&access, &warehouse.row.id, parent.as_ref(), &page) {
         Some(some) => some,
         None => namespaces::list(&app.db, &warehouse.row.id, parent.as_ref(), &page).await?,
@@ -65,7 +65,7 @@ pub(super) async fn create_namespace(
     once: Once,
     body: Body,
 ) -> Result<Json<GetNamespaceResponse>, Error> {
-    let request: CreateNamespaceRequest = body.json()?;
+    let request: CreateNamespaceRequest = app.names(body.json()?);
     let properties = request.properties.unwrap_or_default();
     let namespace = request.namespace;
     commit::check_namespace_properties(&warehouse, &properties)?;

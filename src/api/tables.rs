@@ -94,7 +94,7 @@ pub(super) async fn create_table(
     once: Once,
     body: Body,
 ) -> Result<Response, Error> {
-    let request = spec::CreateTableRequest::parse(&body.0)?;
+    let request = app.names(spec::CreateTableRequest::parse(&body.0)?);
     let at = app.clone();
     app.finish(async move {
         match commit::create_table(&at, &warehouse, &namespace, &request, &once).await? {
@@ -147,7 +147,7 @@ pub(super) async fn register_table(
     once: Once,
     body: Body,
 ) -> Result<Response, Error> {
-    let request: RegisterTableRequest = body.json()?;
+    let request: RegisterTableRequest = app.names(body.json()?);
     let request = RegisterRequest {
         name: request.name,
         metadata_location: request.metadata_location,
@@ -275,7 +275,7 @@ pub(super) async fn update_table(
     once: Once,
     body: Body,
 ) -> Result<Response, Error> {
-    let request = spec::CommitTableRequest::parse(&body.0)?;
+    let request = app.names(spec::CommitTableRequest::parse(&body.0)?);
     if let Some(named) = &request.identifier
         && *named != ident
     {
@@ -354,7 +354,7 @@ pub(super) async fn rename_table(
     once: Once,
     body: Body,
 ) -> Result<StatusCode, Error> {
-    let request: RenameTableRequest = body.json()?;
+    let request: RenameTableRequest = app.names(body.json()?);
     let at = app.clone();
     app.finish(async move {
         commit::rename(&at, &warehouse, Kind::Table, &request.source, &request.destination, &once).await?;

@@ -185,7 +185,7 @@ fn is_shown(access: &Caller, task: &Task) -> bool {
 fn may_retry(access: &Caller, task: &Task) -> Result<(), Error> {
     let about = task.warehouse_id.clone().map_or(Object::Server, Object::Warehouse);
     let named = Named::Entity(Entity::Task(task.id.clone()));
-    require(access, Need { action: Action::Administer, object: about, named })
+    require(access, &Need { action: Action::Administer, object: about, named })
 }
 
 fn wrong_state(found: &str) -> Error {

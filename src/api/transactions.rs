@@ -32,7 +32,7 @@ pub(super) async fn commit_transaction(
     once: Once,
     body: Body,
 ) -> Result<StatusCode, Error> {
-    let changes = parse(&body, &agent)?;
+    let changes = parse(&app, &body, &agent)?;
     let at = app.clone();
     app.finish(async move {
         commit::commit_tables(&at, &warehouse, &changes, &once).await?;
@@ -49,23 +49,23 @@ struct Request<'a> {
     table_changes: Vec<&'a RawValue>,
 }
 
-fn parse(body: &Body, agent: &Agent) -> Result<Vec<TableChange>, Error> {
+fn parse(app: &App, body: &Body, agent: &Agent) -> Result<Vec<TableChange>, Error> {
     let change = |(ident, request)| TableChange { ident, request, agent: agent.clone() };
-    Ok(requests(body)?.into_iter().map(change).collect())
+    Ok(requests(app, body)?.into_iter().map(change).collect())
 }
 
 /// The commits of a transaction, each with its table.
-pub(super) fn requests(body: &Body) -> Result<Vec<(TableIdent, CommitTableRequest)>, Error> {
+pub(super) fn requests(app: &App, body: &Body) -> Result<Vec<(TableIdent, CommitTableRequest)>, Error> {
     spec::json::Object::parse_document(&body.0)?;
     let request: Request<'_> = body.borrowed()?;
     if request.table_changes.is_empty() {
         return Err(Error::BadRequest("Invalid transaction: table-changes is empty".into()));
     }
-    request.table_changes.into_iter().map(change).collect()
+    request.table_changes.into_iter().map(|raw| change(app, raw)).collect()
 }
 
-fn change(raw: &RawValue) -> Result<(TableIdent, CommitTableRequest), Error> {
-    let request = CommitTableRequest::parse_raw(raw)?;
+fn change(app: &App, raw: &RawValue) -> Result<(TableIdent, CommitTableRequest), Error> {
+    let request = app.names(CommitTableRequest::parse_raw(raw)?);
     match request.identifier.clone() {
         Some(ident) => Ok((ident, request)),
         None => Err(Error::BadRequest("Invalid transaction: a change has no identifier".into())),

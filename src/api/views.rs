@@ -60,7 +60,7 @@ pub(super) async fn create_view(
     once: Once,
     body: Body,
 ) -> Result<Response, Error> {
-    let request = spec::CreateViewRequest::parse(&body.0)?;
+    let request = app.names(spec::CreateViewRequest::parse(&body.0)?);
     let at = app.clone();
     app.finish(
         async move { Ok(json(commit::create_view(&at, &warehouse, &namespace, &request, &once).await?.reply())) },
@@ -132,7 +132,7 @@ pub(super) async fn replace_view(
     once: Once,
     body: Body,
 ) -> Result<Response, Error> {
-    let request = spec::CommitViewRequest::parse(&body.0)?;
+    let request = app.names(spec::CommitViewRequest::parse(&body.0)?);
     if let Some(named) = &request.identifier
         && *named != ident
     {
@@ -182,7 +182,7 @@ pub(super) async fn rename_view(
     once: Once,
     body: Body,
 ) -> Result<StatusCode, Error> {
-    let request: RenameTableRequest = body.json()?;
+    let request: RenameTableRequest = app.names(body.json()?);
     let at = app.clone();
     app.finish(async move {
         commit::rename(&at, &warehouse, Kind::View, &request.source, &request.destination, &once).await?;
@@ -212,7 +212,7 @@ pub(super) async fn register_view(
     once: Once,
     body: Body,
 ) -> Result<Response, Error> {
-    let request: RegisterViewRequest = body.json()?;
+    let request: RegisterViewRequest = app.names(body.json()?);
     let request = RegisterRequest {
         name: request.name,
         metadata_location: request.metadata_location,

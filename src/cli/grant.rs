@@ -77,8 +77,8 @@ impl What {
             [] => None,
             levels => Some(Namespace::new(levels.to_vec())?),
         };
-        let (warehouse, table) = (self.in_warehouse.as_deref(), self.table.as_deref());
-        Ok(commit::find_target(app, warehouse, namespace.as_ref(), table).await?)
+        let (namespace, table) = (app.names(namespace), app.names(self.table.clone()));
+        Ok(commit::find_target(app, self.in_warehouse.as_deref(), namespace.as_ref(), table.as_deref()).await?)
     }
 }
 

@@ -4,6 +4,7 @@
 mod upgrade;
 
 use super::{AnyError, print};
+use crate::client::{Catalog, Connection, Login};
 use crate::config::Config;
 use crate::inspect::{inspect, printable};
 use crate::server;
@@ -11,7 +12,7 @@ use crate::storage::{Mapped, Storage};
 use crate::telemetry::chain;
 use crate::validate::Levels;
 use crate::validate::at_rest::{Progress, Scope, Snapshots, Verdict};
-use crate::verify::{self, Catalog, Connection, Outcome, Target, describe};
+use crate::verify::{self, Outcome, Target, describe};
 use clap::{Args, Subcommand};
 use serde_json::json;
 use std::io::{IsTerminal, Write};
@@ -71,7 +72,7 @@ pub(super) struct UpgradeCheckArgs {
     #[arg(required_unless_present = "uri")]
     targets: Vec<String>,
     /// The warehouse of tables that are named without --uri [default: the only one, else `default`]
-    #[arg(long = "in")]
+    #[arg(id = "in", long = "in", value_name = "NAME")]
     warehouse: Option<String>,
     #[command(flatten)]
     table: TableArgs,
@@ -186,18 +187,21 @@ impl TableArgs {
             targets.push(Target::name(name)?);
         }
         let Some(uri) = &self.uri else { return Ok((targets, None)) };
-        let header = |text: &String| {
-            let pair = text.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));
-            pair.ok_or_else(|| format!("`{text}` is no header: NAME=VALUE"))
-        };
         let connection = Connection {
             uri: uri.clone(),
             warehouse: self.catalog_warehouse.clone(),
-            token: self.token.clone(),
-            headers: self.headers.iter().map(header).collect::<Result<_, _>>()?,
+            prefix: None,
+            login: self.token.clone().map_or(Login::None, Login::Token),
+            headers: self.headers.iter().map(|text| header(text)).collect::<Result<_, _>>()?,
         };
         Ok((targets, Some(Catalog::connect(connection).await?)))
     }
+}
+
+/// Reads a header as `NAME=VALUE`. The value may be a secret and is not quoted.
+pub(super) fn header(text: &str) -> Result<(String, String), String> {
+    let pair = text.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));
+    pair.ok_or_else(|| "a header without a value: expected NAME=VALUE".to_owned())
 }
 
 /// Tells a terminal how far a check is.

@@ -21,6 +21,15 @@ const LOOK_LIMIT: Duration = Duration::from_mins(2);
 /// Of how many live files one check may keep something.
 const MOST_FILES: usize = 1_000_000;
 
+/// What was found in a table that is registered nevertheless.
+#[derive(Debug, Default)]
+pub struct Findings {
+    /// The rules that it breaks.
+    pub warnings: Vec<Warning>,
+    /// Why there is no verdict, or only one on a part of it.
+    pub not_told: Option<String>,
+}
+
 /// Refuses a format version that the warehouse does not want.
 pub(super) fn check_version(warehouse: &Warehouse, version: u8) -> Result<(), Error> {
     policy(warehouse, version).map_or(Ok(()), |against| Err(Error::Invalid(against)))
@@ -46,10 +55,10 @@ pub(super) async fn check_registered(
     subject: Subject<'_>,
     table: &TableMetadata,
     mode: RegisterCheck,
-) -> Result<Vec<Warning>, Error> {
+) -> Result<Findings, Error> {
     let refuses = mode == RegisterCheck::Deny && subject.warehouse.rules_mode == RulesMode::Enforce;
     if mode == RegisterCheck::Off {
-        return Ok(Vec::new());
+        return Ok(Findings::default());
     }
     let limit = Duration::from_secs(subject.app.config.register_check_s);
     let report = timed(subject.action, look_at(subject, table, limit)).await;
@@ -61,7 +70,7 @@ pub(super) async fn check_registered(
             return Err(Error::StorageUnavailable { location: stopped.location.clone(), source: Box::new(stopped) });
         }
         (None, Some(stopped)) => return not_told(subject, false, &stopped.to_string()),
-        (None, None) => return Ok(Vec::new()),
+        (None, None) => return Ok(Findings::default()),
         (Some(found), _) => found,
     };
     count_not_checked(&found.report);
@@ -69,9 +78,9 @@ pub(super) async fn check_registered(
         Verdict::Broken if refuses => Err(subject.refuse(found.report)),
         Verdict::NotChecked => {
             let warnings = subject.let_pass(&found.report);
-            not_told(subject, refuses, &reasons(&found.report)).map(|_| warnings)
+            not_told(subject, refuses, &reasons(&found.report)).map(|findings| Findings { warnings, ..findings })
         }
-        _ => Ok(subject.let_pass(&found.report)),
+        _ => Ok(Findings { warnings: subject.let_pass(&found.report), not_told: None }),
     }
 }
 
@@ -90,7 +99,7 @@ fn reasons(report: &Report) -> String {
     reasons.collect::<Vec<_>>().join("; ")
 }
 
-fn not_told(subject: Subject<'_>, refuses: bool, why: &str) -> Result<Vec<Warning>, Error> {
+fn not_told(subject: Subject<'_>, refuses: bool, why: &str) -> Result<Findings, Error> {
     let table = subject.table;
     if refuses {
         let text =
@@ -98,7 +107,7 @@ fn not_told(subject: Subject<'_>, refuses: bool, why: &str) -> Result<Vec<Warnin
         return Err(Error::Invalid(text));
     }
     tracing::warn!(%table, "registered without a verdict: {why}");
-    Ok(Vec::new())
+    Ok(Findings { warnings: Vec::new(), not_told: Some(why.to_owned()) })
 }
 
 /// Checks the current snapshot, as far as that goes within the time.

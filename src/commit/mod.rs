@@ -29,7 +29,7 @@ mod verdict;
 mod view;
 mod warehouse;
 
-pub use check::{burden, upgrade_check};
+pub use check::{Findings, burden, upgrade_check};
 pub use create::{Created, Staged, create_table};
 pub use credentials::{Asker, Grant, Secrets, StorageCredential, Subject, credentials, grant, sign, with_credentials};
 pub use document::Document;
@@ -42,7 +42,7 @@ pub use once::{Once, answered, document, nothing};
 pub use owned::Owned;
 pub use plan::{PlanOf, cancel_plan, plan_scan};
 pub use ready::check_ready;
-pub use register::{RegisterRequest, register};
+pub use register::{RegisterRequest, Registration, check_candidate, read_candidate, register};
 pub use rename::rename;
 pub use report::{latest_reports, record_report};
 pub use retry::retry_task;

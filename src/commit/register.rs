@@ -1,7 +1,7 @@
 //! Registering a table or view by a metadata file that exists.
 
 use crate::app::{App, Warehouse};
-use crate::commit::check::{check_registered, check_version};
+use crate::commit::check::{Findings, check_registered, check_version};
 use crate::commit::create::require_free;
 use crate::commit::load::{keep, read};
 use crate::commit::location::{check_inside, check_metadata, check_no_neighbour};
@@ -12,7 +12,7 @@ use crate::config::RegisterCheck;
 use crate::spec::{Namespace, TableIdent};
 use crate::store;
 use crate::store::locations::Claim;
-use crate::store::tables::{self, Change, Kind, NewTable, Swap};
+use crate::store::tables::{self, Change, Kind, NewTable, Swap, TableRow};
 use std::sync::Arc;
 
 /// `POST /v1/{prefix}/namespaces/{namespace}/register`, and `…/register-view`.
@@ -44,44 +44,95 @@ pub async fn register<M: Document>(
     if replaced.is_none() {
         require_free(app, warehouse, M::KIND, &ident).await?;
     }
-    let table_id = replaced.as_ref().map_or("", |row| row.id.as_str());
-    let place = check_inside(warehouse, "metadata-location", &request.metadata_location)?;
-    check_no_neighbour(app, "metadata-location", &place.folder(), table_id).await?;
+    let stored = read_candidate(app, warehouse, &request.metadata_location, replaced.as_ref()).await?;
+    check_candidate(app, warehouse, ident, replaced, stored, request.check).await?.carry_out(app, warehouse, once).await
+}
+
+/// Reads a metadata file that is to be registered, if it lies where the warehouse allows and no other table than `own`
+/// lives.
+pub async fn read_candidate<M: Document>(
+    app: &App,
+    warehouse: &Warehouse,
+    metadata_location: &str,
+    own: Option<&TableRow>,
+) -> Result<Arc<Stored<M>>, Error> {
+    let place = check_inside(warehouse, "metadata-location", metadata_location)?;
+    check_no_neighbour(app, "metadata-location", &place.folder(), own.map_or("", |row| &row.id)).await?;
     // Read afresh: the name of a dropped table's file may be written anew, by a test or by hand.
-    let stored: Arc<Stored<M>> = read(app, &request.metadata_location).await?;
+    read(app, metadata_location).await
+}
+
+/// Checks that a name may be pointed at a metadata file that was read, all but whether the name is free. Nothing has
+/// changed yet.
+///
+/// `replaced` is what has the name, and is to get the file; it must still be as it was read when that is carried out.
+pub async fn check_candidate<M: Document>(
+    app: &App,
+    warehouse: &Warehouse,
+    ident: TableIdent,
+    replaced: Option<TableRow>,
+    stored: Arc<Stored<M>>,
+    check: RegisterCheck,
+) -> Result<Registration<M>, Error> {
     let found = stored.metadata();
+    let table_id = replaced.as_ref().map_or("", |row| row.id.as_str());
     let location_key = check_metadata(app, warehouse, &**found, table_id).await?.to_string();
-    let mut warnings = Vec::new();
+    let mut findings = Findings::default();
     if let Some(table) = found.as_table() {
         check_version(warehouse, table.format_version)?;
         let subject = Subject { app, warehouse, table: &ident, row: replaced.as_ref(), action: "register" };
-        warnings = check_registered(subject, table, request.check.max(warehouse.register_check)).await?;
+        findings = check_registered(subject, table, check.max(warehouse.register_check)).await?;
     }
-    let change = Change {
-        uuid: found.uuid(),
-        format_version: found.format_version(),
-        location: found.location(),
-        metadata_location: stored.location(),
-        now_ms: app.clock.now_ms(),
-    };
-    if let Some(row) = &replaced {
-        let moved_to = (row.location != found.location()).then_some(location_key.as_str());
-        replace(app, M::KIND, Swap { row, change, moved_to }, once).await?;
-    } else {
-        let new = NewTable {
-            id: &app.ids.uuid(),
-            warehouse_id: &warehouse.row.id,
-            ident: &ident,
-            kind: M::KIND,
-            location_key: &location_key,
-            claim: Claim::Requested,
-            change,
+    Ok(Registration { ident, replaced, stored, location_key, findings })
+}
+
+/// A name that may be pointed at a metadata file.
+#[derive(Debug)]
+pub struct Registration<M: Document> {
+    ident: TableIdent,
+    replaced: Option<TableRow>,
+    stored: Arc<Stored<M>>,
+    /// The location in normal form.
+    location_key: String,
+    findings: Findings,
+}
+
+impl<M: Document> Registration<M> {
+    /// What was found in the table, and let pass.
+    pub fn findings(&self) -> &Findings {
+        &self.findings
+    }
+
+    /// Points the name at the file.
+    pub async fn carry_out(self, app: &App, warehouse: &Warehouse, once: &Once) -> Result<Arc<Stored<M>>, Error> {
+        let Self { ident, replaced, stored, location_key, findings } = self;
+        let found = stored.metadata();
+        let change = Change {
+            uuid: found.uuid(),
+            format_version: found.format_version(),
+            location: found.location(),
+            metadata_location: stored.location(),
+            now_ms: app.clock.now_ms(),
         };
-        insert(app, &new, once).await.map_err(|error| name_taken(M::KIND, error))?;
+        if let Some(row) = &replaced {
+            let moved_to = (row.location != found.location()).then_some(location_key.as_str());
+            replace(app, M::KIND, Swap { row, change, moved_to }, once).await?;
+        } else {
+            let new = NewTable {
+                id: &app.ids.uuid(),
+                warehouse_id: &warehouse.row.id,
+                ident: &ident,
+                kind: M::KIND,
+                location_key: &location_key,
+                claim: Claim::Requested,
+                change,
+            };
+            insert(app, &new, once).await.map_err(|error| name_taken(M::KIND, error))?;
+        }
+        app.note_warnings(findings.warnings);
+        keep(app, Arc::clone(&stored)).await;
+        Ok(stored)
     }
-    app.note_warnings(warnings);
-    keep(app, Arc::clone(&stored)).await;
-    Ok(stored)
 }
 
 async fn insert(app: &App, new: &NewTable<'_>, once: &Once) -> Result<(), store::Error> {

@@ -41,7 +41,7 @@ pub async fn undrop(
     let now_ms = app.clock.now_ms();
     let mut tx = app.db.begin().await?;
     let taken = dropped::take(&mut tx, warehouse_id, &id).await?.ok_or_else(|| missing(&id))?;
-    let ident = destination.unwrap_or(&taken.row.ident).clone();
+    let ident = app.names(destination.unwrap_or(&taken.row.ident).clone());
     tables::restore(&mut tx, &taken.row, &ident, now_ms).await.map_err(|error| name_taken(Kind::Table, error))?;
     tasks::cancel(&mut tx, &taken.terms.task_id, now_ms).await?;
     tx.commit().await?;

@@ -15,6 +15,7 @@ mod tests;
 mod walk;
 
 use roaring::RoaringBitmap;
+use smallvec::SmallVec;
 
 pub use shape::{BitmapShape, ContainerKind, ContainerShape};
 
@@ -29,14 +30,12 @@ const DIRECTORY_START: usize = 16;
 /// A key and an empty bitmap: what the smallest entry of the directory takes.
 const SMALLEST_ENTRY_BYTES: u64 = 12;
 
-/// For how many bitmaps there is room from the start: nearly all vectors have one.
-const MOST_AT_FIRST: u64 = 16;
-
 /// The positions that a deletion vector deletes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DeletionVector {
     /// Bitmaps that hold something, by the upper 32 bits of their positions, ascending.
-    bitmaps: Vec<(u32, RoaringBitmap)>,
+    /// Nearly all vectors have one, which needs no room of its own.
+    bitmaps: SmallVec<[(u32, RoaringBitmap); 1]>,
     cardinality: u64,
 }
 
@@ -70,7 +69,7 @@ impl DeletionVector {
     pub fn parse(blob: &[u8]) -> Result<Self, ParseError> {
         let count = envelope(blob)?;
         let end = blob.len() - 4;
-        let mut bitmaps = Vec::with_capacity(usize::try_from(count.min(MOST_AT_FIRST)).unwrap_or(0));
+        let mut bitmaps = SmallVec::new();
         let mut cardinality = 0;
         let mut previous = None;
         let mut at = DIRECTORY_START;

@@ -23,7 +23,7 @@ pub(super) enum Expression {
     Predicate(Box<Predicate>),
 }
 
-/// One question about rows, with its text as it was sent.
+/// One question about rows, with its text as it was sent but for the spelling of its types.
 #[derive(Debug)]
 pub(super) struct Predicate {
     pub(super) asks: Asks,
@@ -148,7 +148,9 @@ impl Parser {
             "not-in" => self.set(&object, place, Question::NotIn)?,
             other => return Err(Error::Invalid(format!("{place}.type: unknown expression type `{}`", short(other)))),
         };
-        Ok(Predicate { asks, json: Json::Object(object), place: place.to_owned() })
+        let mut json = Json::Object(object);
+        fold_types(&mut json);
+        Ok(Predicate { asks, json, place: place.to_owned() })
     }
 
     fn unary(&mut self, object: &Map<String, Json>, place: &str, question: Question) -> Result<Asks, Error> {
@@ -334,7 +336,27 @@ fn reference(object: &Map<String, Json>, place: &str) -> Result<Reference, Error
 
 /// The `type` of an object, in lower case with hyphens.
 fn kind(object: &Map<String, Json>, place: &str) -> Result<String, Error> {
-    Ok(text(object, "type", place)?.to_ascii_lowercase().replace('_', "-"))
+    Ok(folded(text(object, "type", place)?))
+}
+
+/// Spells each `type` of a predicate as the specification does: the predicate is sent back as a residual.
+fn fold_types(json: &mut Json) {
+    let Json::Object(object) = json else { return };
+    if let Some(Json::String(kind)) = object.get_mut("type") {
+        *kind = folded(kind);
+    }
+    for key in ["child", "left", "right", "term", "value"] {
+        object.get_mut(key).map(fold_types);
+    }
+    for key in ["values", "arguments"] {
+        if let Some(Json::Array(items)) = object.get_mut(key) {
+            items.iter_mut().for_each(fold_types);
+        }
+    }
+}
+
+fn folded(kind: &str) -> String {
+    kind.to_ascii_lowercase().replace('_', "-")
 }
 
 fn text<'a>(object: &'a Map<String, Json>, key: &str, place: &str) -> Result<&'a str, Error> {

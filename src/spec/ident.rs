@@ -47,6 +47,11 @@ impl Namespace {
             _ => None,
         }
     }
+
+    /// The same levels in lower case (Unicode's, of no language).
+    pub fn to_lowercase(&self) -> Self {
+        Self(self.0.iter().map(|level| level.to_lowercase()).collect())
+    }
 }
 
 fn check_level(level: &str) -> Result<()> {
@@ -123,6 +128,13 @@ impl TableIdent {
         let mut object = Object::parse_raw(raw)?;
         let namespace = Namespace::new(object.required_strings("namespace")?)?;
         Self::new(namespace, object.required_str("name")?)
+    }
+}
+
+impl TableIdent {
+    /// The same identifier in lower case.
+    pub fn to_lowercase(&self) -> Self {
+        Self { namespace: self.namespace.to_lowercase(), name: self.name.to_lowercase() }
     }
 }
 

@@ -108,7 +108,7 @@ impl TableUpdate {
             }
             "add-schema" => Self::AddSchema { schema: Schema::parse(&object.required_raw("schema")?)? },
             "set-current-schema" => Self::SetCurrentSchema { schema_id: object.required_i32("schema-id")? },
-            "add-spec" => Self::AddSpec { spec: read_spec(object)? },
+            "add-spec" => Self::AddSpec { spec: UnboundPartitionSpec::parse(&object.required_raw("spec")?)? },
             "set-default-spec" => Self::SetDefaultSpec { spec_id: object.required_i32("spec-id")? },
             "add-sort-order" => {
                 Self::AddSortOrder { sort_order: SortOrder::parse(&object.required_raw("sort-order")?)? }
@@ -165,16 +165,6 @@ impl TableUpdate {
             _ => return Err(Error::invalid(format!("Unknown metadata update action: {action}"))),
         })
     }
-}
-
-/// A spec of a request. Java demands `spec-id` although the server numbers specs itself.
-fn read_spec(object: &mut Object) -> Result<UnboundPartitionSpec> {
-    let raw = object.required_raw("spec")?;
-    let spec = UnboundPartitionSpec::parse(&raw)?;
-    if !Object::parse_raw(&raw)?.has("spec-id") {
-        return Err(Error::invalid("Cannot parse missing int: spec-id"));
-    }
-    Ok(spec)
 }
 
 /// The member's name of today, unless the object has only the name of old.

@@ -68,6 +68,7 @@ impl StorageConfig {
             Scheme::Gs => {
                 if let Some(endpoint) = &self.gcs_public_endpoint {
                     set("gcs.service.host", endpoint);
+                    set("gcs.service.path", endpoint); // iceberg-rust's word for it, up to 0.10
                     set("gcs.no-auth", "true");
                 }
             }
@@ -108,7 +109,9 @@ mod tests {
         let config = config.resolved().unwrap();
         assert_eq!(config.gcs_endpoint.as_deref(), Some("http://127.0.0.1:4443"));
         let told = config.for_clients(Scheme::Gs);
-        assert_eq!(told.get("gcs.service.host").map(String::as_str), Some("http://127.0.0.1:4443"));
+        for key in ["gcs.service.host", "gcs.service.path"] {
+            assert_eq!(told.get(key).map(String::as_str), Some("http://127.0.0.1:4443"), "{key}");
+        }
         assert_eq!(told.get("gcs.no-auth").map(String::as_str), Some("true"));
         assert!(config.for_clients(Scheme::File).is_empty());
         assert!(StorageConfig::default().resolved().unwrap().for_clients(Scheme::Gs).is_empty());

@@ -109,6 +109,16 @@ impl Location {
         Self { key: key.to_owned(), ..self.clone() }
     }
 
+    /// The last segment of the key; of a bucket it is empty.
+    pub fn name(&self) -> &str {
+        self.key.rsplit_once('/').map_or(self.key.as_str(), |(_, name)| name)
+    }
+
+    /// The place of this key in the same bucket. What a store lists is as it lists it, checked by nobody.
+    pub(super) fn with_key(&self, key: &str) -> Self {
+        Self { key: key.to_owned(), ..self.clone() }
+    }
+
     /// The same place under `to` instead of under `from`; none if it is not under `from`.
     pub(super) fn moved(&self, from: &Self, to: &Self) -> Option<Self> {
         if !self.is_under(from) {

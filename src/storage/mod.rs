@@ -48,6 +48,15 @@ pub struct Storage {
     stores: Arc<Stores>,
 }
 
+/// What lies directly in a place.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Folder {
+    /// Places in which something lies.
+    pub folders: Vec<Location>,
+    /// Objects.
+    pub objects: Vec<Location>,
+}
+
 impl Storage {
     /// Makes a storage of these settings. Connects nowhere yet.
     ///
@@ -165,6 +174,25 @@ impl Storage {
                 Some(Ok(_)) => Ok(true),
                 Some(Err(error)) => Err(Error::from_store(prefix, error)),
             }
+        })
+        .await
+    }
+
+    /// What lies directly in a place: nothing, if there is no such place.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] also for a place with so much in it that listing it takes longer than a call may.
+    pub async fn list_folder(&self, place: &Location) -> Result<Folder, Error> {
+        let named = place.to_string();
+        let store = self.stores.store(&self.config, place)?;
+        let path = path_of(place, &named)?;
+        within(CALL_LIMIT, &named, async {
+            let found = store.list_with_delimiter(Some(&path)).await.map_err(|e| Error::from_store(&named, e))?;
+            let below = |path: &Path| place.with_key(path.as_ref());
+            Ok(Folder {
+                folders: found.common_prefixes.iter().map(below).collect(),
+                objects: found.objects.iter().map(|object| below(&object.location)).collect(),
+            })
         })
         .await
     }

@@ -13,7 +13,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode};
 use sqlx::{AnyConnection, AnyPool, ConnectOptions, Connection, Executor};
 use tokio::sync::Mutex;
 
-use super::error::{Error, Result};
+use super::error::{Error, Result, is_no_text};
 use super::tx::{Query, Tx, within};
 
 static MIGRATIONS: Migrator = sqlx::migrate!();
@@ -75,8 +75,7 @@ impl Db {
 
     /// As [`Db::connect`], with a limit on the pool's connections.
     pub async fn connect_with(url: &str, max_connections: u32) -> Result<Self> {
-        static DRIVERS: Once = Once::new();
-        DRIVERS.call_once(sqlx::any::install_default_drivers);
+        install_drivers();
         let (kind, url) = prepare(url).await.map_err(Error::Setup)?;
         let options = AnyConnectOptions::from_str(&url).map_err(Error::Setup)?;
         // A pool reports an unreachable server as a timeout; one connection tells what is wrong.
@@ -127,13 +126,27 @@ impl Db {
 
     /// Runs a query outside of any transaction that yields at most one row.
     pub(super) async fn optional(&self, query: Query<'_>) -> Result<Option<AnyRow>> {
-        Ok(within(query.fetch_optional(&self.pool)).await?)
+        found(within(query.fetch_optional(&self.pool)).await)
     }
 
     /// Runs a query outside of any transaction that yields rows.
     pub(super) async fn rows(&self, query: Query<'_>) -> Result<Vec<AnyRow>> {
-        Ok(within(query.fetch_all(&self.pool)).await?)
+        found(within(query.fetch_all(&self.pool)).await)
     }
+}
+
+/// What a query found. PostgreSQL has no text with a null byte, so that nothing has such a name; SQLite says the same.
+fn found<T: Default>(result: sqlx::Result<T>) -> Result<T> {
+    match result {
+        Err(error) if is_no_text(&error) => Ok(T::default()),
+        result => Ok(result?),
+    }
+}
+
+/// Makes both databases known to sqlx, once.
+pub(super) fn install_drivers() {
+    static DRIVERS: Once = Once::new();
+    DRIVERS.call_once(sqlx::any::install_default_drivers);
 }
 
 /// Settles which database it is and, for SQLite, creates the file in WAL mode. The answer's URL is absolute in what
@@ -206,6 +219,6 @@ async fn migrate_sqlite(url: &str) -> sqlx::Result<()> {
     connection.close().await
 }
 
-fn configuration(reason: &str) -> sqlx::Error {
+pub(super) fn configuration(reason: &str) -> sqlx::Error {
     sqlx::Error::Configuration(io::Error::new(io::ErrorKind::InvalidInput, reason.to_owned()).into())
 }

@@ -108,6 +108,9 @@ impl From<sqlx::Error> for Error {
         match contention(&error) {
             Some(Contention::GiveWay) => Self::Conflict,
             Some(Contention::Wait) => Self::Busy(error),
+            None if is_no_text(&error) => {
+                Self::Unstorable { what: "a text", reason: "contains the null-byte character".to_owned() }
+            }
             None => Self::Sql(error),
         }
     }
@@ -144,6 +147,8 @@ const LOCK_NOT_AVAILABLE: &str = "55P03";
 const QUERY_CANCELED: &str = "57014";
 /// SQLSTATE: no connection slot is free.
 const TOO_MANY_CONNECTIONS: &str = "53300";
+/// SQLSTATE: a text holds what the database has no character for. UTF-8 that Rust takes fails for its null byte alone.
+const NOT_IN_REPERTOIRE: &str = "22021";
 /// SQLSTATE: the server is starting or stopping.
 const CANNOT_CONNECT_NOW: &str = "57P03";
 
@@ -170,6 +175,11 @@ fn code(error: &sqlx::Error) -> Option<String> {
 fn is_sqlite_busy(code: &str) -> bool {
     // An SQLSTATE has five characters; the extended codes of BUSY and LOCKED have at most three.
     code.len() < 5 && code.parse::<u32>().is_ok_and(|code| matches!(code & 0xff, SQLITE_BUSY | SQLITE_LOCKED))
+}
+
+/// Whether PostgreSQL was given a text that it does not take for one.
+pub(super) fn is_no_text(error: &sqlx::Error) -> bool {
+    code(error).is_some_and(|code| code == NOT_IN_REPERTOIRE)
 }
 
 pub(super) fn is_unique(error: &sqlx::Error) -> bool {

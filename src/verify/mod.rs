@@ -3,11 +3,9 @@
 //! What is checked is in [`crate::validate::at_rest`]; here is how a table is found ([`Target`]), and what people and
 //! programs are told of it.
 
-mod catalog;
 mod page;
 mod target;
 
-pub use catalog::{Catalog, Connection};
 pub use page::describe;
 pub use target::{Found, Target, map, place};
 
@@ -16,7 +14,7 @@ use serde::Serialize;
 use crate::storage::{self, Mapped};
 use crate::validate::at_rest::{self, Scope, TableReport, Verdict, Watch};
 use crate::validate::{Cache, Levels};
-use crate::{spec, validate};
+use crate::{client, spec, validate};
 
 /// How much is kept in memory of what was read of manifests, in bytes.
 const CACHE_BYTES: u64 = 256 << 20;
@@ -35,32 +33,9 @@ pub enum Error {
         /// What is wrong with it.
         fault: spec::Error,
     },
-    /// The catalog did not answer.
-    #[error("{url} cannot be reached")]
-    Unreachable {
-        /// What was asked for.
-        url: String,
-        /// What happened.
-        source: Box<dyn std::error::Error + Send + Sync>,
-    },
-    /// The catalog said no.
-    #[error("{url} answers {status}: {message}")]
-    Refused {
-        /// What was asked for.
-        url: String,
-        /// The HTTP status.
-        status: u16,
-        /// The catalog's words.
-        message: String,
-    },
-    /// The catalog answered what is no answer.
-    #[error("{url} answers what is not in the REST specification: {reason}")]
-    Answer {
-        /// What was asked for.
-        url: String,
-        /// What is wrong.
-        reason: String,
-    },
+    /// The catalog gave no answer that can be used.
+    #[error(transparent)]
+    Client(#[from] client::Error),
     /// What was asked for cannot be meant.
     #[error("{0}")]
     Request(String),

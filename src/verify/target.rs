@@ -4,7 +4,8 @@ use std::fmt;
 
 use bytes::Bytes;
 
-use super::{Catalog, Error};
+use super::Error;
+use crate::client::Catalog;
 use crate::spec::{Namespace, TableIdent, TableMetadata, file};
 use crate::storage::{Location, Mapped};
 
@@ -56,7 +57,15 @@ impl Target {
                 let metadata = parse(location, &reader.whole(location).await?)?;
                 Ok(Found { metadata_location: Some(location.clone()), metadata })
             }
-            (Self::Name(ident), Some(catalog)) => catalog.load(ident).await,
+            (Self::Name(ident), Some(catalog)) => {
+                let table = catalog.table(ident).await?;
+                let metadata_location = table.metadata_location;
+                let metadata = TableMetadata::parse(table.metadata.get().as_bytes()).map_err(|fault| {
+                    let location = metadata_location.clone().unwrap_or_else(|| ident.to_string());
+                    Error::Metadata { location, fault }
+                })?;
+                Ok(Found { metadata_location, metadata })
+            }
             (Self::Name(ident), None) => Err(Error::Request(format!("{ident} is a name: say --uri of its catalog"))),
         }
     }

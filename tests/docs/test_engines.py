@@ -19,5 +19,8 @@ def test_a_failure_outweighs_a_success_and_a_success_what_is_missing():
         {"step": "insert", "result": "pass"},
         {"step": "delete", "result": "pass"},
         {"step": "delete", "result": "fail", "message": "b"},
+        {"step": "update", "result": "fault", "message": "c"},
+        {"step": "update", "result": "pass"},
     ]
-    assert [(line["result"], line["message"]) for line in steps.merged(lines)] == [("pass", "a"), ("fail", "b")]
+    merged = [(line["result"], line["message"]) for line in steps.merged(lines)]
+    assert merged == [("pass", "a"), ("fail", "b"), ("fault", "c")]

@@ -2,6 +2,7 @@
 
 import duckdb
 import pytest
+import watch
 from duckdb_catalog import connect
 
 from env import fixtures
@@ -35,6 +36,22 @@ def test_a_table_is_written_and_read(db, lake, version):
     assert metadata["format-version"] == version
     # DuckDB's UPDATE is one commit that deletes and inserts.
     assert len(metadata["snapshots"]) == 3
+
+
+def test_a_merge_that_updates_and_inserts_is_taken(db, lake):
+    """Two snapshots in one commit; the second's first-row-id skips as many ids as the first's vector has positions."""
+    table = "lk.duckdb_test.merged"
+    db.execute(f"CREATE TABLE {table} (id BIGINT, city VARCHAR) WITH ('format-version' = '3')")
+    db.execute(f"INSERT INTO {table} SELECT i, 'city ' || i FROM range(100) r(i)")
+    db.execute(f"DELETE FROM {table} WHERE id = 3")
+    db.execute(
+        f"MERGE INTO {table} t USING (SELECT i AS id FROM range(95, 105) r(i)) s ON t.id = s.id "
+        "WHEN MATCHED THEN UPDATE SET city = 'm' WHEN NOT MATCHED THEN INSERT VALUES (s.id, 'n')"
+    )
+    assert connect(lake).execute(f"SELECT count(*), count(DISTINCT id) FROM {table}").fetchall() == [(104, 104)]
+    assert len(lake.rest().load(["duckdb_test"], "merged")["metadata"]["snapshots"]) == 4
+    if lake.gcs:
+        watch.verify(lake, "duckdb_test.merged")
 
 
 def test_a_transaction_over_two_tables_is_one_commit(db):

@@ -56,6 +56,12 @@ def s3():
     return venv("s3")
 
 
+def sql():
+    """The packages, in a folder, that PyIceberg's SQL catalog needs besides the tools."""
+    (packages,) = venv("sql").glob("lib/python3*/site-packages")
+    return packages
+
+
 def schemathesis():
     """A virtual environment with schemathesis; returns its folder."""
     return venv("schemathesis")

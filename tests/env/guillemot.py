@@ -125,7 +125,7 @@ class Guillemot:
     def manage(self, *arguments):
         """Runs a command of the binary on this server's database; what it printed."""
         argv = [binary(), *arguments, "--database-url", self.database_url]
-        variables = {k: v for k, v in os.environ.items() if not k.startswith("GUILLEMOT_")}
+        variables = {k: v for k, v in os.environ.items() if not k.startswith("GUILLEMOT_")} | self.variables
         done = subprocess.run(argv, env=variables, cwd=self.folder, capture_output=True, text=True, timeout=60)
         assert done.returncode == 0, done.stderr
         return done.stdout

@@ -30,11 +30,19 @@ def _error(body):
         return {}
 
 
+def oauth_token(uri, client, secret):
+    """A token of the catalog at `uri` for an id and its secret."""
+    form = {"grant_type": "client_credentials", "client_id": client, "client_secret": secret}
+    data = urllib.parse.urlencode(form).encode()
+    with urllib.request.urlopen(f"{uri}/v1/oauth/tokens", data=data, timeout=30) as answer:
+        return json.loads(answer.read())["access_token"]
+
+
 class Rest:
     """One warehouse of a catalog at `uri` (the part before `/v1`)."""
 
-    def __init__(self, uri, warehouse):
-        self.uri = uri.rstrip("/")
+    def __init__(self, uri, warehouse, token=None):
+        self.uri, self.token = uri.rstrip("/"), token
         config = self.call("GET", f"/v1/config?{urllib.parse.urlencode({'warehouse': warehouse})}")
         prefix = (config["defaults"] | config["overrides"]).get("prefix", "")
         self.base = f"/v1/{prefix}".rstrip("/")
@@ -44,6 +52,8 @@ class Rest:
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.uri + path, data=data, method=method)
         request.add_header("Content-Type", "application/json")
+        if self.token:
+            request.add_header("Authorization", f"Bearer {self.token}")
         try:
             with urllib.request.urlopen(request, timeout=120) as answer:
                 text = answer.read()

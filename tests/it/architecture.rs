@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Module, and the modules of this crate that it may use besides itself.
-const MAY_USE: [(&str, &[&str]); 23] = [
+const MAY_USE: [(&str, &[&str]); 25] = [
     // The pure core: bytes and values in, values out.
     ("spec", &[]),
     ("manifest", &["spec"]),
@@ -29,7 +29,9 @@ const MAY_USE: [(&str, &[&str]); 23] = [
         "api",
         &["app", "auth", "commit", "config", "plan", "readiness", "store", "spec", "validate", "telemetry", "vending"],
     ),
-    ("verify", &["spec", "storage", "validate", "inspect"]),
+    ("client", &["spec"]),
+    ("verify", &["client", "spec", "storage", "validate", "inspect"]),
+    ("import", &["app", "client", "commit", "config", "spec", "storage", "store", "telemetry"]),
     (
         "server",
         &[
@@ -54,9 +56,11 @@ const MAY_USE: [(&str, &[&str]); 23] = [
             "api",
             "app",
             "auth",
+            "client",
             "clock",
             "commit",
             "config",
+            "import",
             "inspect",
             "readiness",
             "server",
@@ -82,11 +86,27 @@ const CRATES: [(&str, &[&str]); 15] = [
     ("tokio_rustls", &["server"]),
     ("tower_http", &["api"]),
     ("roaring", &["dv"]),
-    ("tokio", &["app", "auth", "cli", "commit", "server", "storage", "store", "tasks", "telemetry", "main", "vending"]),
+    (
+        "tokio",
+        &[
+            "app",
+            "auth",
+            "cli",
+            "client",
+            "commit",
+            "server",
+            "storage",
+            "store",
+            "tasks",
+            "telemetry",
+            "main",
+            "vending",
+        ],
+    ),
     ("moka", &["app", "auth", "plan", "validate", "storage", "vending"]),
     ("clap", &["cli", "config", "main", "vending"]),
     ("quick_xml", &["vending"]),
-    ("reqwest", &["auth", "server", "vending", "verify"]),
+    ("reqwest", &["auth", "client", "server", "vending"]),
     ("jsonwebtoken", &["auth"]),
     ("argon2", &["auth"]),
 ];

@@ -55,12 +55,20 @@ fn opens(app: &App, rule: &Rule, route: &str) -> bool {
 pub(super) struct Trace {
     /// The caller's name.
     pub(super) principal: String,
-    /// The actions that the request comes down to, each with its object.
-    pub(super) actions: String,
+    /// What the request comes down to.
+    needs: Vec<Need>,
     /// The grant that allowed the last of them.
     pub(super) grant_id: Option<String>,
     /// Whether one of them is not allowed.
     pub(super) denied: bool,
+}
+
+impl Trace {
+    /// The actions that the request comes down to, each with its object.
+    pub(super) fn actions(&self) -> String {
+        let told = self.needs.iter().take(MOST_TRACED).map(|need| format!("{} on {}", need.action, need.named));
+        told.collect::<Vec<_>>().join(", ")
+    }
 }
 
 /// How many actions of one request the audit log tells.
@@ -86,14 +94,14 @@ pub(super) async fn guard(State(app): State<App>, mut request: Request, next: Ne
         request.extensions_mut().insert(access);
         return Ok(next.run(request).await);
     }
-    let asked = audit::Asked::of(&request, route);
+    let asked = audit::Asked::of(&request);
     let changes = rule.changes(request.method());
     let mut trace = Trace::default();
     let response = match admit(&app, rule, principal, request, &mut trace).await {
         Ok(request) => next.run(request).await,
         Err(error) => error.into_response(),
     };
-    audit::keep(&app, asked, trace, changes, response.status());
+    audit::keep(&app, &asked, trace, changes, response.status());
     Ok(response)
 }
 
@@ -145,27 +153,34 @@ async fn decide(
 
 /// Decides on each of the needs, and notes what was decided.
 fn traced(access: Caller, needs: Vec<Need>, trace: &mut Trace) -> Result<Caller, Error> {
-    let told = needs.iter().take(MOST_TRACED).map(|need| format!("{} on {}", need.action, need.named));
-    trace.actions = told.collect::<Vec<_>>().join(", ");
-    for need in needs {
-        if let Decision::Allowed(grant) = access.decide(&need.action, &need.object) {
-            trace.grant_id = Some(grant.id.clone());
+    let mut allowed_by = None;
+    let refused = needs.iter().find_map(|need| match access.decide(&need.action, &need.object) {
+        Decision::Unrestricted => None,
+        Decision::Allowed(grant) => {
+            allowed_by = Some(&grant.id);
+            None
         }
-        require(&access, need).inspect_err(|_| trace.denied = true)?;
-    }
-    Ok(access)
+        Decision::Denied { visible } => Some(refusal(&access, need, visible)),
+    });
+    trace.grant_id = allowed_by.cloned();
+    trace.denied = refused.is_some();
+    trace.needs = needs;
+    refused.map_or(Ok(access), Err)
 }
 
 /// Refuses what the caller may not do: as not allowed, or as absent where it must not know of it.
-pub(super) fn require(access: &Caller, need: Need) -> Result<(), Error> {
+pub(super) fn require(access: &Caller, need: &Need) -> Result<(), Error> {
     match access.decide(&need.action, &need.object) {
         Decision::Unrestricted | Decision::Allowed(_) => Ok(()),
-        Decision::Denied { visible: false } => Err(need.named.absent()),
-        Decision::Denied { visible: true } => Err(Error::Forbidden(format!(
-            "Not allowed: {} lacks {} on {}",
-            access.principal.name, need.action, need.named
-        ))),
+        Decision::Denied { visible } => Err(refusal(access, need, visible)),
     }
+}
+
+fn refusal(access: &Caller, need: &Need, visible: bool) -> Error {
+    if !visible {
+        return need.named.absent();
+    }
+    Error::Forbidden(format!("Not allowed: {} lacks {} on {}", access.principal.name, need.action, need.named))
 }
 
 /// Decides once more about a table that was let through by what is in memory, if that is older than this version.
@@ -181,8 +196,8 @@ pub(super) async fn still_reads(
         return Ok(access);
     }
     let access = app.access_at(access.principal, version).await?;
-    require(&access, Need::warehouse(Action::See, warehouse))?;
-    require(&access, Need::table(Action::Read, &warehouse.id, Kind::Table, ident))?;
+    require(&access, &Need::warehouse(Action::See, warehouse))?;
+    require(&access, &Need::table(Action::Read, &warehouse.id, Kind::Table, ident))?;
     Ok(access)
 }
 

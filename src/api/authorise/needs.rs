@@ -5,7 +5,7 @@ use crate::api::error::Error;
 use crate::api::extract::{Body, NamespacePath, Query, TablePath, ViewPath, named_warehouse};
 use crate::api::model::{CreateNamespaceRequest, RegisterTableRequest, RegisterViewRequest, RenameTableRequest};
 use crate::api::transactions;
-use crate::app::{App, Warehouse, WarehouseError};
+use crate::app::{App, Names, Warehouse, WarehouseError};
 use crate::auth::{Action, Object};
 use crate::spec::{CommitTableRequest, Namespace, TableIdent, TableUpdate};
 use crate::store::tables::Kind;
@@ -35,13 +35,13 @@ pub(in crate::api) enum Named {
 
 impl Named {
     /// What is answered where the object must not be known of: the same as if it were not there.
-    pub(super) fn absent(self) -> Error {
+    pub(super) fn absent(&self) -> Error {
         match self {
             // It is always known of.
             Self::Server => Error::Forbidden("Not allowed".to_owned()),
             Self::UnnamedWarehouse => WarehouseError::NotNamed.into(),
-            Self::Entity(Entity::Warehouse(name)) => WarehouseError::NotFound(name).into(),
-            Self::Entity(entity) => store::Error::NotFound(entity).into(),
+            Self::Entity(Entity::Warehouse(name)) => WarehouseError::NotFound(name.clone()).into(),
+            Self::Entity(entity) => store::Error::NotFound(entity.clone()).into(),
         }
     }
 }
@@ -121,13 +121,15 @@ async fn in_warehouse(
     let on_table = |action: Action, ident: &TableIdent| Need::table(action, id, Kind::Table, ident);
     Ok(match rule {
         Rule::ListNamespaces => {
-            let parent = query(app, parts).await?.parent()?;
+            let parent = app.names(query(app, parts).await?.parent()?);
             parent.iter().map(|parent| Need::namespace(Action::See, id, parent)).collect()
         }
-        Rule::CreateNamespace => match parsed::<CreateNamespaceRequest>(body).and_then(|new| new.namespace.parent()) {
-            Some(parent) => vec![Need::namespace(Action::Create, id, &parent)],
-            None => vec![Need::warehouse(Action::Create, &warehouse.row)],
-        },
+        Rule::CreateNamespace => {
+            match parsed::<CreateNamespaceRequest>(app, body).and_then(|new| new.namespace.parent()) {
+                Some(parent) => vec![Need::namespace(Action::Create, id, &parent)],
+                None => vec![Need::warehouse(Action::Create, &warehouse.row)],
+            }
+        }
         Rule::Namespace(action) => {
             let NamespacePath(namespace) = NamespacePath::from_request_parts(parts, app).await?;
             vec![Need::namespace(action.clone(), id, &namespace)]
@@ -136,8 +138,8 @@ async fn in_warehouse(
             let NamespacePath(namespace) = NamespacePath::from_request_parts(parts, app).await?;
             let mut needs = vec![Need::namespace(Action::Create, id, &namespace)];
             let replaced = match kind {
-                Kind::Table => parsed::<RegisterTableRequest>(body).map(|request| request.name),
-                Kind::View => parsed::<RegisterViewRequest>(body).map(|request| request.name),
+                Kind::Table => parsed::<RegisterTableRequest>(app, body).map(|request| request.name),
+                Kind::View => parsed::<RegisterViewRequest>(app, body).map(|request| request.name),
             };
             if let Some(ident) = replaced.and_then(|name| TableIdent::new(namespace, name).ok()) {
                 needs.push(Need::table(Action::Write, id, *kind, &ident));
@@ -145,7 +147,7 @@ async fn in_warehouse(
             needs
         }
         Rule::Rename(kind) => {
-            let Some(request) = parsed::<RenameTableRequest>(body) else { return Ok(Vec::new()) };
+            let Some(request) = parsed::<RenameTableRequest>(app, body) else { return Ok(Vec::new()) };
             let (from, to) = (&request.source, &request.destination);
             vec![
                 Need::table(Action::Write, id, *kind, from),
@@ -154,7 +156,7 @@ async fn in_warehouse(
             ]
         }
         Rule::Transaction => {
-            let changes = body.and_then(|body| transactions::requests(body).ok()).unwrap_or_default();
+            let changes = body.and_then(|body| transactions::requests(app, body).ok()).unwrap_or_default();
             changes.iter().flat_map(|(ident, request)| commit(id, ident, request)).collect()
         }
         Rule::View(action) => {
@@ -238,8 +240,8 @@ async fn query(app: &App, parts: &mut Parts) -> Result<Query, Error> {
     Query::from_request_parts(parts, app).await
 }
 
-fn parsed<T: serde::de::DeserializeOwned>(body: Option<&Body>) -> Option<T> {
-    body.and_then(|body| body.json().ok())
+fn parsed<T: serde::de::DeserializeOwned + Names>(app: &App, body: Option<&Body>) -> Option<T> {
+    body.and_then(|body| body.json().ok()).map(|request| app.names(request))
 }
 
 #[cfg(test)]

@@ -98,7 +98,7 @@ pub(in crate::api) struct OfTwo {
 pub(in crate::api) struct OfTwoInOldGrammar {
     r#type: OfTwoTag,
     term: Term,
-    value: LiteralValue,
+    value: Value,
 }
 
 #[derive(ToSchema, Serialize)]
@@ -121,14 +121,14 @@ pub(in crate::api) struct InSet {
 pub(in crate::api) struct InSetInOldGrammar {
     r#type: InSetTag,
     term: Term,
-    values: Vec<LiteralValue>,
+    values: Values,
 }
 
 /// Several values.
 #[derive(ToSchema, Serialize)]
 #[serde(untagged)]
 pub(in crate::api) enum Values {
-    Plain(Vec<LiteralValue>),
+    Plain(Vec<Value>),
     Typed(TypedValues),
 }
 
@@ -137,7 +137,15 @@ pub(in crate::api) enum Values {
 #[serde(rename_all = "kebab-case")]
 pub(in crate::api) struct TypedValues {
     data_type: String,
-    values: Vec<LiteralValue>,
+    values: Vec<Value>,
+}
+
+/// A value, bare or as an object that may say its type.
+#[derive(ToSchema, Serialize)]
+#[serde(untagged)]
+pub(in crate::api) enum Value {
+    Bare(LiteralValue),
+    Literal(Literal),
 }
 
 /// A value: a boolean, a number or a text; other types are written as texts, as in the single-value form of JSON.
@@ -156,6 +164,18 @@ pub(in crate::api) enum Operand {
     Value(LiteralValue),
     Literal(Literal),
     Reference(Reference),
+    Transform(Box<TransformTerm>),
+    Apply(Box<Apply>),
+}
+
+/// What a question is about, in the older grammar: there a text is a column's name.
+#[derive(ToSchema, Serialize)]
+#[serde(untagged)]
+pub(in crate::api) enum Term {
+    Name(String),
+    Literal(Literal),
+    Reference(Reference),
+    Transform(TransformTerm),
     Apply(Box<Apply>),
 }
 
@@ -182,13 +202,16 @@ pub(in crate::api) enum ReferenceTag {
     Reference,
 }
 
-/// A column, by its name or else by its id.
+/// A column, by its id or else by its name, which Java calls `term`.
 #[derive(ToSchema, Serialize)]
 pub(in crate::api) struct Reference {
     r#type: ReferenceTag,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    term: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     id: Option<i32>,
@@ -219,29 +242,13 @@ pub(in crate::api) enum FunctionName {
     Identifier(serde_json::Value),
 }
 
-/// A column's name, or a transform of a column.
-#[derive(ToSchema, Serialize)]
-#[serde(untagged)]
-pub(in crate::api) enum Term {
-    Name(String),
-    Reference(ReferenceInOldGrammar),
-    Transform(TransformTerm),
-}
-
-/// A column in the older grammar.
-#[derive(ToSchema, Serialize)]
-pub(in crate::api) struct ReferenceInOldGrammar {
-    r#type: ReferenceTag,
-    term: String,
-}
-
 #[derive(ToSchema, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(in crate::api) enum TransformTag {
     Transform,
 }
 
-/// A transform of a column, in the older grammar.
+/// A transform of a column.
 #[derive(ToSchema, Serialize)]
 pub(in crate::api) struct TransformTerm {
     r#type: TransformTag,

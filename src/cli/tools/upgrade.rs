@@ -2,13 +2,14 @@
 
 use super::{BROKEN, COULD_NOT_LOOK, IN_ORDER, UpgradeCheckArgs, levels, reader};
 use crate::cli::{AnyError, print};
+use crate::client::Catalog;
 use crate::config::Config;
 use crate::inspect::printable;
 use crate::readiness::{Answer, Readiness, VERSIONS, assess};
 use crate::telemetry::chain;
 use crate::validate::Cache;
 use crate::validate::at_rest::{Scope, Snapshots, Verdict, check};
-use crate::verify::{Catalog, Target};
+use crate::verify::Target;
 use crate::{commit, server};
 use serde_json::json;
 use std::fmt::Write;

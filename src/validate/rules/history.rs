@@ -74,7 +74,7 @@ pub(super) const RULES: &[Rule] = &[
         protects: "A file that every reader must ignore is read by every scan.",
         source: "spec: Deletion Vectors",
         reads: Reads::DeleteManifests,
-        broken_by: "DuckDB",
+        broken_by: "DuckDB, Trino 483",
         check: Check::Snapshot(position_deletes_leave),
     },
 ];

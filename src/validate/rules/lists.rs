@@ -8,6 +8,7 @@ use crate::validate::facts::{Facts, Origin};
 use crate::validate::finding::{Finding, Findings};
 use crate::validate::level::Level::{Deny, Off, Warn};
 
+use super::places::is_under;
 use super::{Check, Reads, Rule};
 
 pub(super) const RULES: &[Rule] = &[
@@ -242,10 +243,7 @@ fn own_metadata(facts: &Facts<'_>, findings: &mut Findings) {
 fn under_table(facts: &Facts<'_>, findings: &mut Findings) {
     let property = facts.table.properties.get("write.metadata.path").map(String::as_str);
     let roots = [Some(facts.table.location.as_str()), property].into_iter().flatten();
-    let under = |root: &str| {
-        let rest = facts.list_location.strip_prefix(root.trim_end_matches('/'));
-        rest.is_some_and(|rest| rest.starts_with('/'))
-    };
+    let under = |root: &str| is_under(facts.list_location, root);
     let root = &facts.table.location;
     findings.expect(roots.into_iter().any(under), || {
         Finding::new(facts.list_location, format!("a place under {root}"), "another")

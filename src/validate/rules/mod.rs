@@ -13,6 +13,7 @@ mod lists;
 mod manifests;
 mod objects;
 mod partitions;
+mod places;
 mod puffin;
 mod removed;
 mod row_ids;

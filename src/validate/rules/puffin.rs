@@ -8,6 +8,7 @@ use crate::validate::facts::{Facts, Vector};
 use crate::validate::finding::{Finding, Findings};
 use crate::validate::level::Level::{self, Deny};
 
+use super::places::is_under;
 use super::{Check, Reads, Rule};
 
 pub(super) const RULES: &[Rule] = &[
@@ -170,9 +171,7 @@ fn under_table(facts: &Facts<'_>, findings: &mut Findings) {
     roots.push(&facts.table.location);
     for vector in &facts.vectors {
         let path = &vector.entry.data_file.file_path;
-        let below =
-            |root: &&str| path.strip_prefix(root.trim_end_matches('/')).is_some_and(|rest| rest.starts_with('/'));
-        findings.expect(roots.iter().any(below), || {
+        findings.expect(roots.iter().any(|root| is_under(path, root)), || {
             Finding::new(path, format!("a place under {}", facts.table.location), "another")
         });
     }

@@ -196,6 +196,16 @@ fn row_ids_are_laid_side_by_side() {
 }
 
 #[test]
+fn ids_that_a_first_row_id_skips_are_no_fault() {
+    let mut table = four_files();
+    let mut next = table.next(Changes { data: vec![data("e", 5).in_partition(1)], ..Changes::default() });
+    next.first_row_id += 7;
+    table.accept(next);
+    let report = current(&table.objects, &table.metadata);
+    assert_eq!((refused(&report.report), warned(&report.report)), (vec![], vec![]));
+}
+
+#[test]
 fn a_file_that_is_there_twice_is_named() {
     let mut table = four_files();
     force(&mut table, Changes { data: vec![data("c", 10).in_partition(1)], ..Changes::default() });

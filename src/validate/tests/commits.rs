@@ -399,6 +399,19 @@ fn a_next_row_id_that_another_catalog_left_behind_is_made_up_for() {
 }
 
 #[test]
+fn ids_that_a_first_row_id_skips_may_be_given() {
+    let mut table = Table::new(3, false);
+    table.commit(Changes { data: vec![data("a", 100)], ..Changes::default() });
+    let mut next = table.next(Changes { data: vec![data("b", 5)], ..Changes::default() });
+    next.first_row_id = 107;
+    let report = table.judge(std::slice::from_ref(&next)).unwrap();
+    assert_eq!((refused(&report), warned(&report)), (vec![], vec!["first-row-id-ahead"]));
+    // Those of other rows may not.
+    next.manifests.last_mut().unwrap().first_row_id = Some(99);
+    assert_eq!(refused(&table.judge(&[next]).unwrap()), ["row-id-ranges-overlap"]);
+}
+
+#[test]
 fn many_faults_are_counted_and_few_are_shown() {
     let mut table = Table::new(3, false);
     let files: Vec<_> = (0..100).map(|n| Entry { size: -1, ..data(&format!("f{n}"), 1) }).collect();

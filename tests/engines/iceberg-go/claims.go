@@ -35,6 +35,11 @@ func absent(name string, body func() []proof) {
 	write(attempt(claim{Step: name, Result: "pass"}, "absent", body))
 }
 
+// fault is a step that this client does wrongly; when body finds it right, that is claimed instead.
+func fault(name string, body func() []proof) {
+	write(attempt(claim{Step: name, Result: "pass"}, "fault", body))
+}
+
 func attempt(c claim, otherwise string, body func() []proof) (done claim) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -1,7 +1,7 @@
 """Every engine against a Guillemot of its own: a matrix of engine x step.
 
     python tests/engines/matrix run [ENGINE...]   runs them (all) and puts their lines into results.jsonl
-    python tests/engines/matrix print             prints the kept results
+    python tests/engines/matrix print             prints the kept results of all
     python tests/engines/matrix page              writes them into docs/engines.md
 
 It needs the surroundings of tests/env/run.py. MATRIX_LOGS names a folder that keeps the engines' output.
@@ -25,7 +25,7 @@ def main(arguments):
         case ["run", *names]:
             return run(names)
         case ["print"]:
-            print(page.text(steps.load()))
+            print(page.matrix(steps.load()))
         case ["page"]:
             page.PAGE.write_text(page.rewritten(steps.load()))
         case _:
@@ -48,6 +48,7 @@ def run(names):
             print(page.text(done), flush=True)
             steps.replace(engine.name, done)
             lines += done
+    print(f"\n{page.matrix(steps.load())}\n")
     failed = sum(line["result"] == "fail" for line in lines)
     passed = sum(line["result"] == "pass" for line in lines)
     print(f"{passed} passed, {failed} failed")

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -12,24 +13,37 @@ from pathlib import Path
 
 from env import fixtures, gcs, guillemot, process, xml_proxy
 from env.cache import PROJECT
-from env.rest import Rest
+from env.rest import Rest, oauth_token
 
 from . import steps
 from .proof import Reader
 
 # An engine that hangs is a failure of its own.
-SECONDS = 900
+SECONDS = 1800
+# Under which the servers seal their signing keys.
+KEY = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 
 
 @dataclass(frozen=True)
 class Lake:
-    """A running Guillemot, and how to reach its storage."""
+    """A running Guillemot, how to reach its storage, and how to log in where it is closed."""
 
     uri: str
     warehouse: str
     location: str
     gcs: str | None = None
     xml: str | None = None
+    # ID:SECRET, and a key file in the shape of Google's.
+    credential: str | None = None
+    key_file: Path | None = None
+
+    def token(self):
+        """A token of the server's own, good for an hour; None where it asks for none."""
+        return self.credential and oauth_token(self.uri, *self.credential.split(":"))
+
+    def rest(self):
+        """A bare client of its warehouse."""
+        return Rest(self.uri, self.warehouse, self.token())
 
 
 def run(engine):
@@ -52,25 +66,35 @@ def run(engine):
 @contextlib.contextmanager
 def started(engine, folder):
     """A fresh server: Postgres and gs:// on the emulator, or a local folder for an engine that cannot reach it."""
-    database = guillemot.postgres_database(f"matrix_{engine.name.replace('-', '_')}")
+    database = guillemot.postgres_database(f"matrix_{re.sub(r'[-.]', '_', engine.name)}")
+    closed = {"arguments": ["--auth", "identities"], "variables": {"GUILLEMOT_SECRET_KEY": KEY}} if engine.login else {}
     if engine.storage == "folder":
-        with guillemot.Guillemot(folder, database, {"lake": f"file://{folder}/lake"}) as server:
-            yield Lake(server.uri, "lake", server.warehouses["lake"])
+        with guillemot.Guillemot(folder, database, {"lake": f"file://{folder}/lake"}, **closed) as server:
+            yield Lake(server.uri, "lake", server.warehouses["lake"], **(logins(server) if engine.login else {}))
         return
     url = os.environ["TEST_GCS_URL"]
     store = gcs.Gcs(url)
     for address in store.list(f"gs://{gcs.BUCKET}/"):
         store.delete(address)
     with (
-        guillemot.Guillemot(folder, database, {"lake": f"gs://{gcs.BUCKET}"}, url) as server,
+        guillemot.Guillemot(folder, database, {"lake": f"gs://{gcs.BUCKET}"}, url, **closed) as server,
         xml_proxy.running(url) as xml,
     ):
-        yield Lake(server.uri, "lake", f"gs://{gcs.BUCKET}", url, xml)
+        yield Lake(server.uri, "lake", f"gs://{gcs.BUCKET}", url, xml, **(logins(server) if engine.login else {}))
+
+
+def logins(server):
+    """Makes the identity that an engine may log in as, by a secret or by a key file."""
+    printed, key = server.identity("create", "engine"), server.folder / "key.json"
+    server.identity("create", "google", "--google-key", key, "--token-uri", f"{server.uri}/v1/oauth/tokens")
+    for name in ("engine", "google"):
+        server.grant("admin", f"identity:{name}")
+    return {"credential": re.search(r"^credential +(\S+)$", printed, re.MULTILINE).group(1), "key_file": key}
 
 
 def put_histories(lake):
     """Registers the tables that every reader counts, in the namespace `history`."""
-    catalog = Rest(lake.uri, lake.warehouse)
+    catalog = lake.rest()
     catalog.ensure_namespace(["history"])
     store = gcs.Gcs(lake.gcs)
     for name in steps.HISTORIES:
@@ -89,9 +113,14 @@ def claimed(engine, lake, folder):
         "WAREHOUSE_LOCATION": lake.location,
         "GCS_URL": lake.gcs or "",
         "XML_ENDPOINT": lake.xml or "",
+        "CATALOG_CREDENTIAL": lake.credential or "",
+        "CATALOG_TOKEN": lake.token() or "",
         "CLAIMS": str(claims),
         "HISTORIES": " ".join(steps.HISTORIES) if lake.gcs else "",
     }
+    if lake.key_file:
+        # Where Google's libraries look for a login when they are told of none.
+        variables["GOOGLE_APPLICATION_CREDENTIALS"] = str(lake.key_file)
     began = time.monotonic()
     child = process.start(engine.run(), log, env=variables, cwd=folder)
     try:
@@ -114,7 +143,7 @@ def claimed(engine, lake, folder):
 
 def left(lake):
     """The tables of the engine's namespaces."""
-    catalog = Rest(lake.uri, lake.warehouse)
+    catalog = lake.rest()
     names = []
     for namespace in catalog.call("GET", f"{catalog.base}/namespaces")["namespaces"]:
         if namespace != ["history"]:
@@ -158,8 +187,10 @@ def finished(engine, lines):
     ]
 
 
-def first_error(text, most=300):
-    """The telling part of a long message, without addresses of this run."""
+def first_error(text, most=420):
+    """The telling part of a long message, without the frames of Java's stack and the ports of this run."""
+    text = re.sub(r"127\.0\.0\.1:\d+", "HOST", text)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [line for line in lines if not line.startswith("at ")]
     telling = next((line for line in lines if "ERROR" in line), " ".join(lines))
     return telling[:most]

@@ -30,7 +30,7 @@ STEPS = {
     "variant": "variant columns",
 }
 # What a line of the file can say of a step.
-MARKS = {"pass": "pass", "fail": "FAIL", "absent": "no", "unserved": "not served"}
+MARKS = {"pass": "pass", "fail": "FAIL", "fault": "its fault", "absent": "no", "unserved": "not served"}
 # Tables of tests/data/fixtures that every reader counts, with the number of their live rows.
 HISTORIES = {
     "seed_v3": 99_999,
@@ -46,7 +46,7 @@ COUNT = "count "
 
 
 def merged(lines):
-    """One line a step: a failure outweighs a success, and a success what is missing."""
+    """One line a step: a failure or fault outweighs a success, and a success what is missing."""
     found = {}
     for line in lines:
         if line["step"].removeprefix(COUNT) not in STEPS | HISTORIES:
@@ -54,7 +54,7 @@ def merged(lines):
         if line["result"] not in MARKS:
             raise ValueError(f"no such result: {line}")
         old = found.setdefault(line["step"], line | {"message": ""})
-        old["result"] = min(old["result"], line["result"], key=["fail", "pass", "absent", "unserved"].index)
+        old["result"] = min(old["result"], line["result"], key=["fail", "fault", "pass", "absent", "unserved"].index)
         old["message"] = "; ".join(m for m in (old["message"], line.get("message") or "") if m)
     return list(found.values())
 

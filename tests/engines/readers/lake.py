@@ -2,21 +2,31 @@
 
 import os
 import sys
-import time
 from pathlib import Path
+from types import SimpleNamespace
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 URI, WAREHOUSE = os.environ["CATALOG_URI"], os.environ["CATALOG_WAREHOUSE"]
+LOCATION = os.environ["WAREHOUSE_LOCATION"]
 GCS, XML = os.environ["GCS_URL"], os.environ["XML_ENDPOINT"]
+# Empty where the server asks nobody who they are.
+CREDENTIAL, TOKEN = os.environ["CATALOG_CREDENTIAL"], os.environ["CATALOG_TOKEN"]
+
+
+# What the tests' own connections take.
+LAKE = SimpleNamespace(uri=URI, warehouse=WAREHOUSE, gcs=GCS, xml=XML, credential=CREDENTIAL)
 
 
 def pyiceberg():
-    """A catalog; the emulator looks at no token, but PyArrow asks for one."""
-    from pyiceberg.catalog.rest import RestCatalog
+    """A catalog of PyIceberg."""
+    import pyiceberg_catalog
 
-    expires = str(int(time.time() * 1000) + 86_400_000)
-    properties = (
-        {"gcs.oauth2.token": "any", "gcs.oauth2.token-expires-at": expires, "gcs.service.host": GCS} if GCS else {}
-    )
-    return RestCatalog("lk", uri=URI, warehouse=WAREHOUSE, **properties)
+    return pyiceberg_catalog.connect(LAKE)
+
+
+def duckdb():
+    """A connection of DuckDB."""
+    import duckdb_catalog
+
+    return duckdb_catalog.connect(LAKE)

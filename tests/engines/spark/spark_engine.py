@@ -1,5 +1,6 @@
 """Spark with Iceberg's runtime: every step of the matrix, in SQL."""
 
+import datetime
 import os
 import sys
 import tempfile
@@ -51,10 +52,12 @@ def config():
         "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
         "spark.sql.catalog.lk": "org.apache.iceberg.spark.SparkCatalog",
         "spark.sql.catalog.lk.type": "rest",
-        "spark.sql.catalog.lk.uri": URI,
+        # As Google's page on BigLake has it, but for the host. The login is GOOGLE_APPLICATION_CREDENTIALS.
+        "spark.sql.catalog.lk.uri": f"{URI}/v1/restcatalog",
         "spark.sql.catalog.lk.warehouse": LOCATION,
-        "spark.sql.catalog.lk.io-impl": "org.apache.iceberg.gcp.gcs.GCSFileIO",
         "spark.sql.catalog.lk.header.x-goog-user-project": "demo-project",
+        "spark.sql.catalog.lk.rest.auth.type": "org.apache.iceberg.gcp.auth.GoogleAuthManager",
+        "spark.sql.catalog.lk.io-impl": "org.apache.iceberg.gcp.gcs.GCSFileIO",
     }
     builder = SparkSession.builder.master("local[2]")
     for key, value in settings.items():
@@ -150,7 +153,8 @@ def ctas():
 
 def names():
     sql("CREATE TABLE lk.spark.moving (id BIGINT) USING iceberg")
-    sql("ALTER TABLE lk.spark.moving RENAME TO lk.spark.moved")
+    # Without the catalog: Iceberg's REST client takes `lk` for a part of the namespace.
+    sql("ALTER TABLE lk.spark.moving RENAME TO spark.moved")
     same(sql("SELECT count(*) FROM lk.spark.moved"), [(0,)])
     sql("DROP TABLE lk.spark.moved")
     sql("CREATE TABLE lk.spark.purged (id BIGINT) USING iceberg")
@@ -167,8 +171,8 @@ def maintenance():
     sql("CALL lk.system.rewrite_data_files(table => 'spark.worn', options => map('rewrite-all', 'true'))")
     sql("CALL lk.system.rewrite_manifests('spark.worn')")
     sql("CALL lk.system.rewrite_position_delete_files('spark.worn')")
-    sql("CALL lk.system.expire_snapshots(table => 'spark.worn', older_than => now(), retain_last => 1)")
-    sql("CALL lk.system.remove_orphan_files(table => 'spark.worn', dry_run => true)")
+    sql(f"CALL lk.system.expire_snapshots('spark.worn', TIMESTAMP '{datetime.datetime.now()}', 1)")
+    sql("CALL lk.system.remove_orphan_files(table => 'spark.worn', dry_run => true, prefix_listing => true)")
     same(sql("SELECT count(*) FROM lk.spark.worn.snapshots"), [(1,)])
     return now("worn", rows=99)
 
@@ -203,7 +207,7 @@ def concurrent():
 
 
 def streaming():
-    create("clock", 3, "ts TIMESTAMP, value BIGINT")
+    create("clock", 3, "timestamp TIMESTAMP, value BIGINT")
     source = spark.readStream.format("rate").option("rowsPerSecond", 20).load()
     with tempfile.TemporaryDirectory() as checkpoint:
         sink = source.writeStream.format("iceberg").outputMode("append").option("checkpointLocation", checkpoint)
@@ -212,6 +216,10 @@ def streaming():
         query.stop()
     same(sql("SELECT count(*) > 0 FROM lk.spark.clock"), [(True,)])
     return now("clock", rows=sql("SELECT count(*) FROM lk.spark.clock")[0][0])
+
+
+def equality():
+    raise NotImplementedError("Spark's SQL writes no equality deletes; it reads them")
 
 
 def variant():
@@ -241,5 +249,6 @@ absent("transaction", transaction)
 step("metadata", metadata)
 step("concurrent", concurrent)
 step("streaming", streaming)
+absent("equality", equality)
 absent("variant", variant)
 spark.stop()

@@ -1,5 +1,5 @@
 use bytes::Bytes;
-use guillemot::storage::{Error, Storage, StorageConfig};
+use guillemot::storage::{Error, Location, Storage, StorageConfig};
 
 use super::{Kind, Place, on_stores};
 
@@ -13,6 +13,7 @@ on_stores!(
     deleting_is_idempotent,
     names_are_taken_literally,
     a_place_knows_whether_it_is_empty,
+    a_folder_lists_what_lies_directly_in_it,
     a_large_object_is_not_taken_into_memory,
     large_objects_pass,
     clients_are_told_where_the_store_is,
@@ -124,6 +125,30 @@ async fn a_place_knows_whether_it_is_empty(place: Place) {
     assert!(place.storage.list_any(&place.base).await.unwrap());
 }
 
+async fn a_folder_lists_what_lies_directly_in_it(place: Place) {
+    let list = async |at: String| {
+        let folder = place.storage.list_folder(&Location::parse(&at).unwrap()).await.unwrap();
+        let names = |places: Vec<Location>| {
+            let mut names: Vec<String> = places.iter().map(|place| place.name().to_owned()).collect();
+            names.sort();
+            names
+        };
+        (names(folder.folders), names(folder.objects))
+    };
+    assert_eq!(list(place.base.clone()).await, (Vec::new(), Vec::new()));
+    for key in ["ns/t/metadata/v1.metadata.json", "ns/t/x", "ns/a b%20c/x", "ns/\u{fc}/y/z", "ns/file", "ns2/x"] {
+        place.storage.write_new(&place.at(key), Bytes::from_static(b"x")).await.unwrap();
+    }
+    let texts = |texts: &[&str]| texts.iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(list(place.base.clone()).await, (texts(&["ns", "ns2"]), Vec::new()));
+    assert_eq!(list(place.at("ns")).await, (texts(&["a b%20c", "t", "\u{fc}"]), texts(&["file"])));
+    assert_eq!(list(place.at("ns/t")).await, (texts(&["metadata"]), texts(&["x"])));
+    assert_eq!(list(place.at("none")).await, (Vec::new(), Vec::new()));
+    // What is listed can be read as it is listed.
+    let inside = place.storage.list_folder(&Location::parse(&place.at("ns/a b%20c")).unwrap()).await.unwrap();
+    assert_eq!(place.storage.read(&inside.objects[0].to_string()).await.unwrap(), "x");
+}
+
 async fn a_large_object_is_not_taken_into_memory(place: Place) {
     let config = match &place.kind {
         Kind::Folder(_) => StorageConfig::default(),
@@ -153,6 +178,7 @@ async fn clients_are_told_where_the_store_is(place: Place) {
         Kind::Folder(_) => assert!(told.is_empty()),
         Kind::Bucket(bucket) => {
             assert_eq!(told.get("gcs.service.host").map(String::as_str), Some(bucket.server()));
+            assert_eq!(told.get("gcs.service.path").map(String::as_str), Some(bucket.server()));
             assert_eq!(told.get("gcs.no-auth").map(String::as_str), Some("true"));
         }
     }

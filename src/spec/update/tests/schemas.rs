@@ -129,6 +129,18 @@ fn orders_are_numbered_by_the_table() {
 }
 
 #[test]
+fn a_spec_of_a_request_needs_no_id() {
+    let fields = json!([{"source-id": 1, "name": "p", "transform": "bucket[4]"}]);
+    let without = json!({"action": "add-spec", "spec": {"fields": &fields}});
+    let with = after(&table(2), &[add_spec(&fields), set_spec(-1)]);
+    let found = after(&table(2), &[without, set_spec(-1)]);
+    for member in ["partition-specs", "default-spec-id", "last-partition-id"] {
+        assert_eq!(found[member], with[member]);
+    }
+    assert_ne!(found["default-spec-id"], table(2)["default-spec-id"]);
+}
+
+#[test]
 fn what_does_not_fit_is_refused() {
     let identity = |source: i64| json!([{"source-id": source, "name": "p", "transform": "identity"}]);
     let order = |source: i64, transform: &str| json!([{"source-id": source, "transform": transform, "direction": "asc", "null-order": "nulls-first"}]);

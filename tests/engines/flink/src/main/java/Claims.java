@@ -29,11 +29,21 @@ final class Claims {
 
   /** A step that this engine refuses by itself; when it works, that is claimed instead. */
   static void absent(String name, Body body) {
+    otherwise("absent", name, body);
+  }
+
+  /** A step at which this engine fails by a fault of its own; when it works, that is claimed instead. */
+  static void fault(String name, Body body) {
+    otherwise("fault", name, body);
+  }
+
+  private static void otherwise(String result, String name, Body body) {
     try {
       body.run();
       write("\"step\":" + quoted(name) + ",\"result\":\"pass\"");
     } catch (Throwable e) {
-      write("\"step\":" + quoted(name) + ",\"result\":\"absent\",\"message\":" + quoted(root(e)));
+      e.printStackTrace();
+      write("\"step\":" + quoted(name) + ",\"result\":\"" + result + "\",\"message\":" + quoted(root(e)));
     }
   }
 
@@ -59,7 +69,7 @@ final class Claims {
   }
 
   private static String root(Throwable e) {
-    while (e.getCause() != null && e.getCause() != e) {
+    while (e.getCause() != null && e.getCause() != e && e.getCause().getMessage() != null) {
       e = e.getCause();
     }
     return e.getClass().getSimpleName() + ": " + e.getMessage();

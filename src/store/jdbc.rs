@@ -1,0 +1,172 @@
+//! Other people's databases: the tables of Iceberg's `JdbcCatalog` and of `PyIceberg`'s `SqlCatalog`, which are the same.
+//! They are read, and never written.
+//!
+//! Version 1 of their schema has a column `iceberg_type`, `TABLE` or `VIEW`; version 0 has tables alone.
+
+use std::collections::BTreeMap;
+use std::str::FromStr;
+
+use sqlx::any::{AnyConnectOptions, AnyPoolOptions, AnyRow};
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{AnyConnection, AnyPool, ConnectOptions, Connection, Executor, Row, query};
+
+use super::db::configuration;
+use super::error::{Error, Result};
+use super::text::{optional_text, text};
+use super::tx::{Query, within};
+
+/// How many rows are read at a time.
+const PAGE: i64 = 1000;
+
+/// Most properties of namespaces that are taken into memory.
+const MOST_PROPERTIES: usize = 1_000_000;
+
+/// A row of `iceberg_tables`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceTable {
+    /// Levels joined by dots.
+    pub namespace: String,
+    /// The table's or view's name.
+    pub name: String,
+    /// Its metadata file.
+    pub metadata_location: Option<String>,
+    /// `TABLE`, `VIEW`, or nothing where the schema or the row does not say.
+    pub kind: Option<String>,
+}
+
+/// A database that holds catalogs.
+#[derive(Debug)]
+pub struct Source {
+    pool: AnyPool,
+}
+
+impl Source {
+    /// Opens `sqlite:…` or `postgres://…`, for reading. The spellings of JDBC (`jdbc:postgresql://…`, `jdbc:sqlite:…`)
+    /// and of `SQLAlchemy` (`postgresql+psycopg2://…`) are understood too.
+    ///
+    /// # Errors
+    /// [`Error::Setup`] if the URL is of another kind, or the database cannot be reached.
+    pub async fn open(url: &str) -> Result<Self> {
+        super::db::install_drivers();
+        let (url, settings) = reading(url).map_err(Error::Setup)?;
+        let options = AnyConnectOptions::from_str(&url).map_err(Error::Setup)?;
+        // A pool reports an unreachable server as a timeout; one connection tells what is wrong.
+        let probe = within(AnyConnection::connect_with(&options)).await.map_err(Error::Setup)?;
+        within(probe.close()).await.map_err(Error::Setup)?;
+        let pool = AnyPoolOptions::new().max_connections(1).after_connect(move |connection, _| {
+            Box::pin(async move { connection.execute(settings).await.map(|_| ()) })
+        });
+        Ok(Self { pool: pool.connect_lazy_with(options) })
+    }
+
+    /// The names of the catalogs, at most 100.
+    pub async fn catalogs(&self) -> Result<Vec<String>> {
+        const SQL: &str = "
+            SELECT catalog_name FROM iceberg_tables
+            UNION SELECT catalog_name FROM iceberg_namespace_properties ORDER BY catalog_name LIMIT 100";
+        self.rows(query(SQL)).await?.iter().map(|row| text(row, "catalog_name")).collect()
+    }
+
+    /// The namespaces that have properties, levels joined by dots.
+    ///
+    /// # Errors
+    /// [`Error::Unstorable`] if there are more than a million.
+    pub async fn namespaces(&self, catalog: &str) -> Result<BTreeMap<String, BTreeMap<String, String>>> {
+        const SQL: &str = "
+            SELECT namespace, property_key, property_value FROM iceberg_namespace_properties
+            WHERE catalog_name = $1 AND (namespace, property_key) > ($2, $3)
+            ORDER BY namespace, property_key LIMIT $4";
+        let mut found: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+        let (mut after, mut count) = ((String::new(), String::new()), 0);
+        loop {
+            let page = self.rows(query(SQL).bind(catalog).bind(&after.0).bind(&after.1).bind(PAGE)).await?;
+            let Some(last) = page.last() else { return Ok(found) };
+            after = (text(last, "namespace")?, text(last, "property_key")?);
+            count += page.len();
+            if count > MOST_PROPERTIES {
+                let reason = format!("are more than {MOST_PROPERTIES}");
+                return Err(Error::Unstorable { what: "properties of namespaces", reason });
+            }
+            for row in &page {
+                let value = optional_text(row, "property_value")?;
+                let properties = found.entry(text(row, "namespace")?).or_default();
+                properties.extend(value.map(|value| Ok::<_, Error>((text(row, "property_key")?, value))).transpose()?);
+            }
+        }
+    }
+
+    /// The next tables and views after this namespace and name, in order of both.
+    pub async fn tables(&self, catalog: &str, after: Option<&(String, String)>) -> Result<Vec<SourceTable>> {
+        // Every column, because only version 1 has them all.
+        const SQL: &str = "
+            SELECT * FROM iceberg_tables
+            WHERE catalog_name = $1 AND (table_namespace, table_name) > ($2, $3)
+            ORDER BY table_namespace, table_name LIMIT $4";
+        let (namespace, name) = after.map_or(("", ""), |(namespace, name)| (namespace, name));
+        let rows = self.rows(query(SQL).bind(catalog).bind(namespace).bind(name).bind(PAGE)).await?;
+        rows.iter().map(read).collect()
+    }
+
+    /// Closes the connection.
+    pub async fn close(&self) {
+        self.pool.close().await;
+    }
+
+    async fn rows(&self, query: Query<'_>) -> Result<Vec<AnyRow>> {
+        Ok(within(query.fetch_all(&self.pool)).await?)
+    }
+}
+
+fn read(row: &AnyRow) -> Result<SourceTable> {
+    let has_kind = row.columns().iter().any(|column| sqlx::Column::name(column) == "iceberg_type");
+    Ok(SourceTable {
+        namespace: text(row, "table_namespace")?,
+        name: text(row, "table_name")?,
+        metadata_location: optional_text(row, "metadata_location")?,
+        kind: if has_kind { optional_text(row, "iceberg_type")? } else { None },
+    })
+}
+
+/// The URL that opens a database for reading, and the statements that settle it.
+fn reading(url: &str) -> sqlx::Result<(String, &'static str)> {
+    let url = url.strip_prefix("jdbc:").unwrap_or(url);
+    let (scheme, rest) = url.split_once(':').unwrap_or(("", url));
+    // SQLAlchemy names the driver too.
+    match scheme.split('+').next().unwrap_or_default() {
+        "postgres" | "postgresql" => {
+            Ok((format!("postgres:{rest}"), "SET default_transaction_read_only = on; SET statement_timeout = '25s'"))
+        }
+        "sqlite" => {
+            let options = SqliteConnectOptions::from_str(&format!("sqlite:{rest}"))?;
+            let options = options.create_if_missing(false).read_only(true);
+            Ok((options.to_url_lossy().into(), "PRAGMA query_only = ON; PRAGMA busy_timeout = 5000"))
+        }
+        _ => Err(configuration("expected a database URL that begins with sqlite: or postgres:")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_is_opened_for_reading_however_its_url_is_written() {
+        for (url, expected) in [
+            ("postgres://u@h/d", "postgres://u@h/d"),
+            ("postgresql://u@h/d", "postgres://u@h/d"),
+            ("postgresql+psycopg2://u@h/d", "postgres://u@h/d"),
+            ("jdbc:postgresql://h/d?user=u", "postgres://h/d?user=u"),
+        ] {
+            assert_eq!(reading(url).unwrap().0, expected, "{url}");
+        }
+        for url in
+            ["sqlite:///tmp/c.db", "sqlite:////tmp/c.db", "jdbc:sqlite:/tmp/c.db", "sqlite+pysqlite:////tmp/c.db"]
+        {
+            let opened = reading(url).unwrap().0;
+            assert!(opened.contains("/tmp/c.db") && opened.contains("mode=ro"), "{url}: {opened}");
+        }
+        for url in ["mysql://h/d", "jdbc:mysql://h/d", "/tmp/c.db", ""] {
+            assert!(reading(url).is_err(), "{url}");
+        }
+    }
+}
