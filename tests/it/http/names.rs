@@ -39,7 +39,7 @@ async fn shop(settings: impl FnOnce(&mut Settings)) -> Server {
     server
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_name_is_the_same_in_any_case_on_every_route() {
     let server = shop(|_| ()).await;
     let document: Value = serde_json::from_str(&guillemot::api::openapi_json()).unwrap();
@@ -68,7 +68,7 @@ async fn a_name_is_the_same_in_any_case_on_every_route() {
     assert_eq!(list(server.get("/namespaces/Sales/views").await, "identifiers"), json!([ident("sales", "recent")]));
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_name_in_another_case_is_taken() {
     let server = shop(|_| ()).await;
     server.post("/namespaces", json!({"namespace": ["SALES"]})).await.error(409, "AlreadyExistsException");
@@ -80,7 +80,7 @@ async fn a_name_in_another_case_is_taken() {
     assert_eq!(children["namespaces"], json!([["sales", "eu"]]));
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn bodies_name_things_in_any_case() {
     let server = shop(|_| ()).await;
     let change = json!([{"action": "set-properties", "updates": {"k": "v"}}]);
@@ -105,7 +105,7 @@ async fn bodies_name_things_in_any_case() {
     server.delete("/namespaces/sales/views/LATEST").await.expect(204);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_dropped_table_comes_back_by_its_name_in_any_case() {
     let server = shop(|_| ()).await;
     let settings = json!({"settings": {"soft-delete-hold-s": 3600}});
@@ -116,7 +116,7 @@ async fn a_dropped_table_comes_back_by_its_name_in_any_case() {
     assert_eq!(back["identifier"], ident("sales", "again"));
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_grant_holds_for_its_object_in_any_case() {
     let server = Server::start_secured_with(Setting::Local, any_case).await;
     let root = [(TEST_USER, "root")];
@@ -148,7 +148,7 @@ async fn a_grant_holds_for_its_object_in_any_case() {
     send(Method::POST, "/iceberg/v1/tables/rename", Some(rename), "ann").await.error(403, "ForbiddenException");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_the_option_case_tells_names_apart() {
     let server = Server::start(Setting::Local).await;
     server.namespace().await;
@@ -157,7 +157,7 @@ async fn without_the_option_case_tells_names_apart() {
     server.get("/namespaces/NS/tables/t").await.error(404, "NoSuchTableException");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_catalog_with_capitals_is_not_served_in_any_case() {
     let server = Server::start(Setting::Local).await;
     server.namespace().await;

@@ -137,7 +137,9 @@ fn writings(secret: &str) -> Vec<String> {
         true => secret.lines().filter(|line| !line.starts_with("-----")).map(str::to_owned).collect(),
         false => vec![secret.to_owned()],
     };
-    all.retain(|text| text.len() >= SHORTEST);
+    // `xxxxxxxx` is what tests fill places with that are too small for it.
+    let is_filling = |text: &str| text.bytes().collect::<BTreeSet<u8>>().len() < 4;
+    all.retain(|text| text.len() >= SHORTEST && !is_filling(text));
     let encoded = |text: &String| {
         let in_a_form = url::form_urlencoded::byte_serialize(text.as_bytes()).collect();
         let base64 = STANDARD.encode(text).trim_end_matches('=').to_owned();
