@@ -4,6 +4,7 @@ mod access;
 mod audit;
 mod credentials;
 mod journal;
+mod limits;
 mod names;
 mod neighbours;
 mod policy;
@@ -13,6 +14,7 @@ pub use access::GrantCache;
 pub use audit::AuditLog;
 pub use credentials::{Credentials, seal_secret};
 pub use journal::{Agent, Journal, Use};
+pub use limits::{HeavyTurn, Limits, Slot, within};
 pub use names::Names;
 pub use policy::FormatVersions;
 pub use turns::{Turn, Turns};
@@ -76,6 +78,8 @@ pub struct Parts {
     pub allowed: Vec<Location>,
     /// The settings in force.
     pub config: Config,
+    /// How much is worked on at once.
+    pub limits: Limits,
     /// Mutations in flight: they run to their end when the client hangs up, and shutdown waits for them.
     pub tasks: TaskTracker,
     /// Warehouses by name, as last read.
@@ -244,8 +248,14 @@ impl App {
         Self(Arc::new(parts))
     }
 
-    /// Runs a mutation to its end, even when the client that waits for it goes away.
+    /// Runs a mutation to its end, even when the client that waits for it goes away, or no longer is to wait. It takes up
+    /// the room of its request until then.
     pub async fn finish<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> T {
+        let slot = Slot::begin();
+        let work = async move {
+            let _slot = slot;
+            work.await
+        };
         match self.tasks.spawn(work).await {
             Ok(done) => done,
             Err(failed) => std::panic::resume_unwind(failed.into_panic()),

@@ -14,11 +14,10 @@ use crate::store::{Page, warehouses};
 use crate::telemetry::chain;
 use crate::{api, server, telemetry, validate};
 use clap::{Parser, Subcommand};
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::io::Write;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
 
 /// An Iceberg REST catalog that opens what a commit adds and refuses what would corrupt a table.
 #[derive(Debug, Parser)]
@@ -134,7 +133,7 @@ async fn run_command(command: Command, config: Config) -> Result<(), AnyError> {
             server::open_database(&config).await?.close().await;
             print(&format!("{} is up to date\n", crate::config::hide_password(&config.database_url)))
         }
-        Command::Health => health(&config),
+        Command::Health => health(&config).await,
         Command::Config => print(&config.shown()),
         Command::Openapi => print(&api::openapi_json()),
         Command::Rules => print(&validate::rules_page()),
@@ -158,6 +157,7 @@ fn print(text: &str) -> Result<(), AnyError> {
 
 async fn serve(config: Config) -> Result<(), AnyError> {
     telemetry::start_logs(&config);
+    server::check_tls(&config)?;
     let listener = server::bind(&config).await?;
     let address = listener.local_addr()?;
     let app = server::build(config).await?;
@@ -169,7 +169,7 @@ async fn serve(config: Config) -> Result<(), AnyError> {
 
 /// The first line is for programs, the rest says what to try next.
 fn welcome(address: SocketAddr, app: &App) -> String {
-    let base = format!("http://{address}/iceberg");
+    let base = format!("{}://{address}/iceberg", app.config.scheme());
     let names: Vec<&str> = app.config.warehouses.iter().map(|w| w.name.as_str()).collect();
     let warehouse = names.first().copied().unwrap_or("default");
     let (asks, header, engine) = if app.auth.is_open() {
@@ -212,20 +212,9 @@ async fn stop_signal() {
     let _ = interrupted.await;
 }
 
-/// Asks `/health` of the server at the listen address.
-fn health(config: &Config) -> Result<(), AnyError> {
-    let limit = Duration::from_secs(5);
-    let address = config.listen.to_socket_addrs()?.next().ok_or("the listen address names no host")?;
-    let address = match address.ip() {
-        ip if ip.is_unspecified() => SocketAddr::from(([127, 0, 0, 1], address.port())),
-        _ => address,
-    };
-    let mut stream = TcpStream::connect_timeout(&address, limit)?;
-    stream.set_read_timeout(Some(limit))?;
-    stream.write_all(b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
-    let mut head = [0; 12];
-    stream.read_exact(&mut head)?;
-    if &head == b"HTTP/1.1 200" { print("alive\n") } else { Err("the server does not say that it is alive".into()) }
+async fn health(config: &Config) -> Result<(), AnyError> {
+    server::ask_health(config).await?;
+    print("alive\n")
 }
 
 async fn warehouse(config: Config, command: WarehouseCommand) -> Result<(), AnyError> {

@@ -2,11 +2,15 @@
 
 pub mod auth;
 mod lifetime;
+mod limits;
 mod modes;
+mod tls;
 
 pub use auth::{AuthConfig, AuthSettings};
 pub use lifetime::Lifetime;
+pub use limits::{LimitConfig, LimitSettings};
 pub use modes::{RegisterCheck, RulesMode};
+pub use tls::{TlsConfig, TlsSettings};
 
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -116,6 +120,12 @@ pub struct Settings {
     pub s3_sts_endpoint: Option<String>,
     #[command(flatten)]
     #[expect(missing_docs, reason = "a doc comment here would become the program's description")]
+    pub limits: LimitSettings,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "a doc comment here would become the program's description")]
+    pub tls: TlsSettings,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "a doc comment here would become the program's description")]
     pub auth: AuthSettings,
 }
 
@@ -208,6 +218,8 @@ pub struct Config {
     pub gcs_sts_url: String,
     pub gcs_token_url: String,
     pub s3_sts_endpoint: Option<String>,
+    pub limits: LimitConfig,
+    pub tls: Option<TlsConfig>,
     pub auth: AuthConfig,
 }
 
@@ -257,6 +269,8 @@ impl Settings {
             gcs_sts_url: self.gcs_sts_url.or(other.gcs_sts_url),
             gcs_token_url: self.gcs_token_url.or(other.gcs_token_url),
             s3_sts_endpoint: self.s3_sts_endpoint.or(other.s3_sts_endpoint),
+            limits: self.limits.or(other.limits),
+            tls: self.tls.or(other.tls),
             auth: self.auth.or(other.auth),
         }
     }
@@ -302,12 +316,19 @@ impl Settings {
             gcs_sts_url: self.gcs_sts_url.unwrap_or_else(|| "https://sts.googleapis.com/v1/token".into()),
             gcs_token_url: self.gcs_token_url.unwrap_or_else(|| "https://oauth2.googleapis.com/token".into()),
             s3_sts_endpoint: self.s3_sts_endpoint,
+            limits: self.limits.resolve()?,
+            tls: self.tls.resolve()?,
             auth: self.auth.resolve()?,
         })
     }
 }
 
 impl Config {
+    /// The scheme of the server's own addresses.
+    pub fn scheme(&self) -> &'static str {
+        if self.tls.is_some() { "https" } else { "http" }
+    }
+
     /// The settings as TOML, for people: passwords are hidden.
     pub fn shown(&self) -> String {
         let hidden = Self { database_url: hide_password(&self.database_url), ..self.clone() };

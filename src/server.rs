@@ -1,8 +1,15 @@
 //! Binding, serving and stopping: the one place that knows all parts.
 
+mod connections;
 mod header_case;
+mod health;
+mod pulse;
+mod tls;
 
-use crate::app::{App, AuditLog, GrantCache, Journal, MetadataCache, Parts, Turns, WarehouseCache};
+pub use health::{HealthError, ask_health};
+pub use tls::TlsError;
+
+use crate::app::{App, AuditLog, GrantCache, Journal, Limits, MetadataCache, Parts, Turns, WarehouseCache};
 use crate::auth::{self, Auth, Sealer, SecretKeyError};
 use crate::clock::{Clock, Ids};
 use crate::config::Config;
@@ -11,13 +18,13 @@ use crate::store::{self, Db, Entity};
 use crate::validate::Levels;
 use crate::vending::{Services, Vending};
 use crate::{api, commit, plan, storage, tasks, telemetry, validate};
-use axum::ServiceExt;
-use axum::extract::Request;
+use connections::Connections;
 use header_case::HeaderCase;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
+use tls::Tls;
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
@@ -64,6 +71,9 @@ pub enum Error {
     /// No HTTP client can be made.
     #[error("no HTTP client can be made")]
     Client(#[source] reqwest::Error),
+    /// The certificate or its key cannot be used.
+    #[error("HTTPS cannot be served")]
+    Tls(#[from] TlsError),
     /// Whoever reaches the address could read, change and drop everything.
     #[error(
         "refusing to serve without authentication on {0}, which others may reach: add an identity \
@@ -111,6 +121,7 @@ pub async fn build_with(config: Config, clock: Clock, ids: Ids) -> Result<App, E
         plans: plan::Cache::new(config.plan_cache_bytes),
         levels,
         allowed: allowed.map_err(Error::Place)?,
+        limits: Limits::new(&config.limits),
         config,
         tasks: TaskTracker::new(),
         warehouses: WarehouseCache::default(),
@@ -191,6 +202,15 @@ pub async fn bind(config: &Config) -> Result<TcpListener, Error> {
     TcpListener::bind(&config.listen).await.map_err(failed)
 }
 
+/// Demands that the certificate and its key can be used, if there are to be any.
+pub fn check_tls(config: &Config) -> Result<(), Error> {
+    tls(config).map(|_| ())
+}
+
+fn tls(config: &Config) -> Result<Option<Tls>, Error> {
+    Ok(config.tls.as_ref().map(Tls::load).transpose()?)
+}
+
 /// Serves, and does background work, until `shutdown` resolves; then lets running requests end within the grace period.
 pub async fn serve(
     listener: TcpListener,
@@ -201,11 +221,19 @@ pub async fn serve(
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let letters = HeaderCase::learn().await.map_err(Error::Serve)?;
     let named = ServiceBuilder::new().map_response(move |reply| letters.apply(reply));
-    let service = ServiceExt::<Request>::into_make_service(named.service(api::service(app.clone())));
+    let tls = tls(&app.config)?;
+    let connections = Connections {
+        service: named.service(api::service(app.clone())),
+        tls: tls.as_ref().map(Tls::acceptor),
+        limits: app.config.limits.clone(),
+    };
     let stop_work = CancellationToken::new();
     app.tasks.spawn(tasks::run(app.clone(), stop_work.clone()));
     app.tasks.spawn(stop_work.clone().run_until_cancelled_owned(telemetry::keep_metrics_small()));
-    let graceful = axum::serve(listener, service).with_graceful_shutdown(async move {
+    if let Some(tls) = tls {
+        app.tasks.spawn(stop_work.clone().run_until_cancelled_owned(tls.keep_fresh()));
+    }
+    let graceful = connections.serve(listener, async move {
         shutdown.await;
         tracing::info!("stopping: no new requests, running ones end");
         // The receiver is gone only when serving ended on its own.
@@ -213,7 +241,7 @@ pub async fn serve(
     });
     let grace = Duration::from_secs(app.config.shutdown_grace_s);
     tokio::select! {
-        served = graceful => served.map_err(Error::Serve)?,
+        () = graceful => {}
         () = async { if stopped.await.is_ok() { tokio::time::sleep(grace).await } else { std::future::pending().await } } => {
             tracing::warn!(grace_s = app.config.shutdown_grace_s, "requests still running are cut off");
         }

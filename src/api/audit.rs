@@ -4,7 +4,7 @@ use super::authorise::Trace;
 use super::error::{Error, IcebergErrorResponse};
 use super::extract::{Query, client_path};
 use crate::app::App;
-use crate::store::audit::{self, Entry};
+use crate::store::audit::{self, Entry, Filter};
 use crate::store::tasks::new_id;
 use axum::Json;
 use axum::extract::{MatchedPath, Request, State};
@@ -78,7 +78,11 @@ pub(super) struct ListAuditResponse {
 /// Who changed what, and what was refused.
 #[utoipa::path(
     get, path = "/management/v1/audit", operation_id = "listAudit", tag = "management",
-    params(("pageToken" = Option<String>, Query), ("pageSize" = Option<u32>, Query)),
+    params(
+        ("principal" = Option<String>, Query, description = "only what this caller did; empty: what nobody known did"),
+        ("since" = Option<i64>, Query, description = "only what was done at this time or later, epoch milliseconds"),
+        ("pageToken" = Option<String>, Query), ("pageSize" = Option<u32>, Query)
+    ),
     responses(
         (status = 200, body = ListAuditResponse),
         (status = 400, body = IcebergErrorResponse),
@@ -87,8 +91,15 @@ pub(super) struct ListAuditResponse {
 )]
 pub(super) async fn list_audit(State(app): State<App>, query: Query) -> Result<Json<ListAuditResponse>, Error> {
     let page = query.bounded_page()?;
+    let since_ms = match query.filled("since") {
+        None => 0,
+        Some(text) => text.parse().map_err(|_| {
+            Error::BadRequest(format!("Invalid since: expected a time in milliseconds since 1970, found {text}"))
+        })?,
+    };
+    let filter = Filter { principal: query.find("principal"), since_ms };
     app.write_audit().await;
-    let listing = audit::list(&app.db, &page).await?;
+    let listing = audit::list(&app.db, filter, &page).await?;
     Ok(Json(ListAuditResponse {
         next_page_token: query.next_page_token(&listing),
         entries: listing.items.into_iter().map(AuditEntry::from).collect(),

@@ -2,7 +2,7 @@
 
 use super::error::{Error, IcebergErrorResponse};
 use super::extract::{ManagedWarehouse, Query, TablePath};
-use crate::app::App;
+use crate::app::{App, HeavyTurn};
 use crate::commit;
 use crate::validate::at_rest::{Burden, MOST_FILES_LISTED};
 use axum::Json;
@@ -78,6 +78,7 @@ pub(super) struct FileDeletesModel {
 )]
 pub(super) async fn describe_deletes(
     State(app): State<App>,
+    _turn: HeavyTurn,
     ManagedWarehouse(warehouse): ManagedWarehouse,
     TablePath(ident): TablePath,
     query: Query,

@@ -34,6 +34,39 @@ pub enum Error {
         /// The limit, in bytes.
         limit: usize,
     },
+    /// The body did not come in time.
+    #[error("the request's body did not come in time; nothing was done")]
+    BodyTooSlow,
+    /// Path and query are longer than the server takes.
+    #[error("path and query are longer than {limit_kib} KiB")]
+    UriTooLong {
+        /// The limit.
+        limit_kib: usize,
+    },
+    /// The headers are larger than the server takes.
+    #[error("headers are larger than {limit_kib} KiB")]
+    HeadersTooLarge {
+        /// The limit.
+        limit_kib: usize,
+    },
+    /// The server does as much as it can already. Nothing was done for this request.
+    #[error("Too much at once: the server works on as many {of} as it may; nothing was done, try again")]
+    Full {
+        /// Of what there is too much.
+        of: &'static str,
+    },
+    /// The answer took too long, and nothing had begun to change.
+    #[error("the request was not answered within {seconds} seconds; nothing was changed")]
+    TookTooLong {
+        /// How long it had.
+        seconds: u64,
+    },
+    /// The answer took too long, and what it was to tell may still come about.
+    #[error("the request was not done within {seconds} seconds and goes on: it may or may not be applied")]
+    NotYetDone {
+        /// How long it had.
+        seconds: u64,
+    },
     /// It is not known who is calling.
     #[error("Not authenticated: this server demands to know who is calling")]
     NotAuthenticated,
@@ -123,6 +156,8 @@ const ALREADY_EXISTS: Wire = (StatusCode::CONFLICT, "AlreadyExistsException");
 const NO_SUCH_TABLE: Wire = (StatusCode::NOT_FOUND, "NoSuchTableException");
 const NO_SUCH_WAREHOUSE: Wire = (StatusCode::NOT_FOUND, "NoSuchWarehouseException");
 const INTERNAL: Wire = (StatusCode::INTERNAL_SERVER_ERROR, "InternalServerError");
+/// Perhaps it was applied: clients keep their files, and do not send the request again.
+const STATE_UNKNOWN: Wire = (StatusCode::INTERNAL_SERVER_ERROR, "CommitStateUnknownException");
 /// Nothing was applied: with `Retry-After`, clients send the same request again.
 const COME_BACK: Wire = (StatusCode::SERVICE_UNAVAILABLE, "ServiceUnavailableException");
 
@@ -133,6 +168,11 @@ impl Error {
             Self::BadRequest(_) => BAD_REQUEST,
             Self::Unprocessable(_) => (StatusCode::UNPROCESSABLE_ENTITY, "UnprocessableEntityException"),
             Self::TooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "BadRequestException"),
+            Self::BodyTooSlow => (StatusCode::REQUEST_TIMEOUT, "RequestTimeoutException"),
+            Self::UriTooLong { .. } => (StatusCode::URI_TOO_LONG, "BadRequestException"),
+            Self::HeadersTooLarge { .. } => (StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "BadRequestException"),
+            Self::Full { .. } | Self::TookTooLong { .. } => COME_BACK,
+            Self::NotYetDone { .. } => STATE_UNKNOWN,
             Self::NotAuthenticated => (StatusCode::UNAUTHORIZED, "NotAuthorizedException"),
             Self::Forbidden(_) => (StatusCode::FORBIDDEN, "ForbiddenException"),
             Self::NoSuchFunction(_) => (StatusCode::NOT_FOUND, "NoSuchFunctionException"),
@@ -218,7 +258,7 @@ fn store(error: &StoreError) -> Wire {
         StoreError::NotEmpty(_) => (StatusCode::CONFLICT, "NotEmptyException"),
         StoreError::Conflict => COMMIT_FAILED,
         StoreError::LocationTaken { .. } | StoreError::Unstorable { .. } => BAD_REQUEST,
-        StoreError::OutcomeUnknown(_) => (StatusCode::INTERNAL_SERVER_ERROR, "CommitStateUnknownException"),
+        StoreError::OutcomeUnknown(_) => STATE_UNKNOWN,
         StoreError::Busy(_) | StoreError::Sql(_) | StoreError::Setup(_) | StoreError::AlreadyAnswered => COME_BACK,
         StoreError::Corrupt { .. } => INTERNAL,
     }
@@ -258,7 +298,10 @@ pub struct ErrorModel<'a> {
 impl IntoResponse for Error {
     fn into_response(self) -> Response {
         let (status, kind) = self.wire();
-        if status.is_server_error() {
+        if matches!(self, Self::Full { .. }) {
+            // There may be thousands a second, and the metrics count them.
+            tracing::debug!("{self}");
+        } else if status.is_server_error() {
             tracing::error!(status = status.as_u16(), kind, "{}", chain(&self));
         }
         let error =

@@ -18,6 +18,7 @@ use serde::de::DeserializeOwned;
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::Arc;
+use tower_http::timeout::TimeoutError;
 
 /// The separator of a namespace's levels in a path, once decoded.
 const SEPARATOR: char = '\u{1f}';
@@ -352,8 +353,14 @@ pub(super) async fn read_body(body: axum::body::Body, limit: usize) -> Result<Bo
     match Limited::new(body, limit).collect().await {
         Ok(body) => Ok(Body(body.to_bytes())),
         Err(e) if e.downcast_ref::<LengthLimitError>().is_some() => Err(Error::TooLarge { limit }),
+        Err(e) if is_late(e.as_ref()) => Err(Error::BodyTooSlow),
         Err(e) => Err(Error::BadRequest(format!("request body cannot be read: {e}"))),
     }
+}
+
+/// Whether a body failed because its time was over.
+fn is_late(error: &(dyn std::error::Error + 'static)) -> bool {
+    std::iter::successors(Some(error), |error| error.source()).any(|error| error.is::<TimeoutError>())
 }
 
 impl Body {

@@ -3,7 +3,8 @@
 //! A handler may answer before it reads the body: the path is none, the table is missing, the route takes no body. HTTP
 //! then closes the connection, and a client that is still sending sees it break instead of the answer.
 
-use crate::app::App;
+use super::limits::Shed;
+use crate::app::{App, within};
 use axum::body::{Body, BodyDataStream, Bytes, HttpBody};
 use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
@@ -12,6 +13,11 @@ use axum::response::Response;
 use futures::StreamExt;
 use futures::stream::{self, Stream};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// How long, and how much, is read of a body whose request was turned away because the server is full.
+const SHORTLY: Duration = Duration::from_secs(1);
+const A_LITTLE: usize = 1024 * 1024;
 
 /// Stands around everything that answers.
 pub(super) async fn drain(State(app): State<App>, request: Request, next: Next) -> Response {
@@ -22,8 +28,11 @@ pub(super) async fn drain(State(app): State<App>, request: Request, next: Next) 
     let (parts, body) = request.into_parts();
     let body = Arc::new(Mutex::new(body.into_data_stream()));
     let response = next.run(Request::from_parts(parts, Body::from_stream(rest(Arc::clone(&body))))).await;
-    // What is too large is not read to its end: it may have none.
-    if response.status() != StatusCode::PAYLOAD_TOO_LARGE {
+    // What is too large is not read to its end: it may have none. Nor is what takes too long.
+    if response.extensions().get::<Shed>().is_some() {
+        // A commit's body is mostly here already. Nobody learns more by waiting longer, and the server has much to do.
+        let _ = within(SHORTLY, discard(rest(body), A_LITTLE)).await;
+    } else if ![StatusCode::PAYLOAD_TOO_LARGE, StatusCode::REQUEST_TIMEOUT].contains(&response.status()) {
         discard(rest(body), app.config.max_body_bytes).await;
     }
     response

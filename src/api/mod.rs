@@ -15,6 +15,7 @@ mod grants;
 mod health;
 mod idempotency;
 mod leftover;
+mod limits;
 mod management;
 mod model;
 mod namespaces;
@@ -44,7 +45,7 @@ use path::ClientPath;
 use std::any::Any;
 use std::time::Duration;
 use tower::ServiceBuilder;
-use tower::util::MapRequest;
+use tower::util::{MapRequest, MapRequestLayer};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 use tower_http::request_id::{MakeRequestUuid, PropagateRequestIdLayer, RequestId, SetRequestIdLayer};
@@ -135,12 +136,15 @@ pub fn service(app: App) -> Service {
     let (router, _) = routes().split_for_parts();
     let request_id = HeaderName::from_static("x-request-id");
     let around = ServiceBuilder::new()
+        .layer(MapRequestLayer::new(limits::bound_request_id))
         .layer(SetRequestIdLayer::new(request_id.clone(), MakeRequestUuid))
         .layer(TraceLayer::new_for_http().make_span_with(span).on_request(()).on_response(answered))
         .layer(PropagateRequestIdLayer::new(request_id))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(CompressionLayer::new().gzip(true))
-        .layer(middleware::from_fn_with_state(app.clone(), leftover::drain));
+        .layer(middleware::from_fn_with_state(app.clone(), limits::bound))
+        .layer(middleware::from_fn_with_state(app.clone(), leftover::drain))
+        .layer(middleware::from_fn_with_state(app.clone(), limits::admit));
     let once = middleware::from_fn_with_state(app.clone(), idempotency::guard);
     let authorise = middleware::from_fn_with_state(app.clone(), authorise::guard);
     let who = middleware::from_fn_with_state(app.clone(), authenticate::guard);

@@ -8,7 +8,7 @@ use super::extract::{Body, InWarehouse, PlanPath, TablePath};
 use super::shapes::expression::Expression;
 use super::shapes::scan::{ContentFile, FileScanTask};
 use super::tables::{json, secret_json};
-use crate::app::App;
+use crate::app::{App, HeavyTurn};
 use crate::auth::Caller;
 use crate::commit::{self, PlanOf, StorageCredential};
 use crate::plan::PlanRequest;
@@ -99,6 +99,7 @@ pub(super) struct FetchScanTasksRequest {
 )]
 pub(super) async fn plan_table_scan(
     State(app): State<App>,
+    _turn: HeavyTurn,
     InWarehouse(warehouse): InWarehouse,
     TablePath(ident): TablePath,
     caller: Caller,
@@ -131,6 +132,7 @@ pub(super) async fn plan_table_scan(
 )]
 pub(super) async fn fetch_planning_result(
     State(app): State<App>,
+    _turn: HeavyTurn,
     InWarehouse(warehouse): InWarehouse,
     PlanPath(ident, id): PlanPath,
 ) -> Result<Response, Error> {
@@ -177,6 +179,7 @@ pub(super) async fn cancel_planning(
 )]
 pub(super) async fn fetch_scan_tasks(
     State(app): State<App>,
+    _turn: HeavyTurn,
     InWarehouse(warehouse): InWarehouse,
     TablePath(ident): TablePath,
     body: Body,

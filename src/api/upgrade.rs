@@ -2,7 +2,7 @@
 
 use super::error::{Error, IcebergErrorResponse};
 use super::extract::{ManagedWarehouse, Query, TablePath};
-use crate::app::App;
+use crate::app::{App, HeavyTurn};
 use crate::commit;
 use crate::readiness::Readiness;
 use axum::Json;
@@ -58,6 +58,7 @@ pub(super) struct UpgradeCheckResponse {
 )]
 pub(super) async fn check_upgrade(
     State(app): State<App>,
+    _turn: HeavyTurn,
     ManagedWarehouse(warehouse): ManagedWarehouse,
     TablePath(ident): TablePath,
     query: Query,

@@ -74,7 +74,7 @@ pub(super) async fn run(config: &Config, command: IdentityCommand) -> Result<(),
 
 impl CredentialArgs {
     fn token_uri(&self, config: &Config) -> String {
-        let base = config.auth.public_url.clone().unwrap_or_else(|| format!("http://{}", config.listen));
+        let base = config.auth.public_url.clone().unwrap_or_else(|| format!("{}://{}", config.scheme(), config.listen));
         self.token_uri.clone().unwrap_or_else(|| format!("{base}/iceberg/v1/oauth/tokens"))
     }
 

@@ -53,14 +53,26 @@ pub async fn add(tx: &mut Tx, entry: &Entry) -> Result<()> {
     Ok(())
 }
 
+/// Which entries to list.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Filter<'a> {
+    /// Those of one caller; the empty name is that of nobody known.
+    pub principal: Option<&'a str>,
+    /// Those of this time or later, epoch milliseconds.
+    pub since_ms: i64,
+}
+
 /// A part of the log, the newest entries first. [`Page::after`] is an id.
-pub async fn list(db: &Db, page: &Page) -> Result<Listing<Entry>> {
+pub async fn list(db: &Db, filter: Filter<'_>, page: &Page) -> Result<Listing<Entry>> {
     const SQL: &str = "
         SELECT id, at_ms, principal, operation, path, actions, decision, grant_id, status, user_agent, project,
                request_id
-        FROM audit WHERE ($1 = '' OR id < $2) ORDER BY id DESC LIMIT $3";
+        FROM audit WHERE ($1 = '' OR id < $2) AND ($3 = 0 OR principal = $4) AND at_ms >= $5
+        ORDER BY id DESC LIMIT $6";
     let after = page.after_key();
-    let rows = db.rows(query(SQL).bind(after).bind(after).bind(page.rows())).await?;
+    let one = i64::from(filter.principal.is_some());
+    let listed = query(SQL).bind(after).bind(after).bind(one).bind(filter.principal.unwrap_or_default());
+    let rows = db.rows(listed.bind(filter.since_ms).bind(page.rows())).await?;
     let entries = rows.iter().map(|row| {
         let id = text(row, "id")?;
         let allowed = match text(row, "decision")?.as_str() {

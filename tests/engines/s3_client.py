@@ -34,6 +34,7 @@ def main(uri, mode):
     theirs = other.current_snapshot().manifest_list
     given = table.io.properties
     found["key"] = given.get("s3.access-key-id")
+    found["secrets"] = [given[name] for name in ("s3.secret-access-key", "s3.session-token") if name in given]
     found["refused"] = refusals(table, theirs) if mode == "vended-credentials" else unsigned(uri, table, theirs)
     print(json.dumps(found))
 

@@ -55,17 +55,19 @@ def lake(folder, store, *settings):
     said = run([*argv, "set", "lake", "--storage-secret", secret, *settings], **variables)
     assert store.secret_key not in said and "a secret of its own" in said
     secret.unlink()
-    with guillemot.Guillemot(folder, database, {"lake": "s3://lake/w"}, variables=variables) as server:
+    secrets = [store.secret_key, KEY]
+    places = {"lake": "s3://lake/w"}
+    with guillemot.Guillemot(folder, database, places, variables=variables, secrets=secrets) as server:
         yield server
-    assert store.secret_key not in server.log.read_text()
-    assert store.secret_key.encode() not in (folder / "guillemot.db").read_bytes()
 
 
 def client(server, mode):
     argv = [cache.s3() / "bin" / "python", CLIENT, server.uri, mode]
     # PyIceberg 0.12 puts its signer anew into a store client that its threads share, and what another thread sends at
     # that moment goes out unsigned.
-    return json.loads(run(argv, PYICEBERG_MAX_WORKERS="1").splitlines()[-1])
+    found = json.loads(run(argv, PYICEBERG_MAX_WORKERS="1").splitlines()[-1])
+    server.secrets |= set(found.pop("secrets"))
+    return found
 
 
 def test_temporary_keys_read_and_write_one_table(tmp_path, store, request):

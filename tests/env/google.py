@@ -23,6 +23,7 @@ class Google:
 
     def __init__(self, gcs_url):
         self.gcs = urllib.parse.urlsplit(gcs_url)
+        self.base = f"ya29.of-everything-{time.time_ns()}"  # the token of the service account
         self.given = {}  # token -> (when it is over, the beginning of the names that it is good for)
         self.used = set()
         self.refused = []
@@ -106,14 +107,14 @@ class Tokens(Handler):
         """A token for a service account, or one for a token."""
         google, form = self.server.google, dict(urllib.parse.parse_qsl(self._body().decode()))
         if self.path == "/token":
-            claims = json.loads(base64.urlsafe_b64decode(form["assertion"].split(".")[1] + "=="))
-            token, lifetime = f"base-{claims['iat']}", 3600
+            json.loads(base64.urlsafe_b64decode(form["assertion"].split(".")[1] + "=="))
+            token, lifetime = google.base, 3600
         else:
-            assert form["subject_token"].startswith("base-")
+            assert form["subject_token"] == google.base
             first = json.loads(form["options"])["accessBoundary"]["accessBoundaryRules"][0]
             name = re.match(r"resource\.name\.startsWith\('([^']+)'\)", first["availabilityCondition"]["expression"])
             with google.lock:
-                token, lifetime = f"down-{len(google.given) + 1}", LIFETIME_S
+                token, lifetime = f"ya29.of-one-table-{len(google.given) + 1}.", LIFETIME_S
                 google.given[token] = (time.time() + lifetime, name.group(1))
         reply = {"access_token": token, "token_type": "Bearer", "expires_in": lifetime}
         self._answer(200, json.dumps(reply).encode(), [("Content-Type", "application/json")])

@@ -13,6 +13,9 @@ import psycopg
 from . import process
 from .cache import PROJECT
 
+# Client secrets, tokens and private keys, by their shapes.
+SECRET = re.compile(r"gms_[\w-]{20}|eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{20}|PRIVATE KEY-----|[Bb]earer +[\w-]{20}")
+
 
 def binary():
     """The program under test: GUILLEMOT_BIN, or the debug build."""
@@ -32,9 +35,21 @@ class Guillemot:
     """Runs `guillemot serve` on port 0; `uri` is what clients are given. A context manager."""
 
     def __init__(
-        self, folder=None, database_url=None, warehouses=None, gcs=None, rules=(), arguments=(), variables=None
+        self,
+        folder=None,
+        database_url=None,
+        warehouses=None,
+        gcs=None,
+        rules=(),
+        arguments=(),
+        variables=None,
+        secrets=None,
     ):
-        """Defaults: a scratch folder with an SQLite file and one local-folder warehouse called `default`."""
+        """Defaults: a scratch folder with an SQLite file and one local-folder warehouse called `default`.
+
+        With `secrets`, an iterable that may be empty, the server logs everything, and at its end none of them may be in
+        its log or its database, nor what `identity` made, nor anything in the shape of a secret of its own.
+        """
         self._scratch = (
             None if folder else tempfile.TemporaryDirectory(prefix=f"{process.SCRATCH_PREFIX}{os.getpid()}-")
         )
@@ -45,6 +60,7 @@ class Guillemot:
         self.rules = rules
         self.arguments = arguments
         self.variables = variables or {}
+        self.secrets = None if secrets is None else set(secrets)
         self.log = self.folder / "guillemot.log"
         self.process = None
         self.uri = None
@@ -59,6 +75,8 @@ class Guillemot:
         variables = {k: v for k, v in os.environ.items() if not k.startswith(("GUILLEMOT_", "STORAGE_EMULATOR"))}
         if self.gcs:
             variables["GUILLEMOT_GCS_ENDPOINT"] = self.gcs
+        if self.secrets is not None:
+            variables["GUILLEMOT_LOG"] = "trace"
         seen = self.log.stat().st_size if self.log.exists() else 0
         argv += self.arguments
         self.process = process.start(argv, self.log, env=variables | self.variables, cwd=self.folder)
@@ -71,12 +89,34 @@ class Guillemot:
 
     def __exit__(self, *_):
         process.stop(self.process, signal.SIGTERM)
-        if self._scratch:
-            self._scratch.cleanup()
+        try:
+            if self.secrets is not None:
+                self._check_secrets()
+        finally:
+            if self._scratch:
+                self._scratch.cleanup()
+
+    def _check_secrets(self):
+        """What the server said until its end, and what it keeps, holds no secret."""
+        log = self.log.read_text(errors="replace")
+        assert " TRACE " in log, "the check means nothing where little is logged"
+        said = {"log": log}
+        for file in self.folder.glob("guillemot.db*"):
+            if not file.name.endswith(".key"):
+                said[file.name] = file.read_bytes().decode("latin-1")
+        for place, text in said.items():
+            for secret in self.secrets:
+                at = text.find(secret)
+                assert at < 0, f"a secret is in the {place}: {text[max(0, at - 200) : at + 100]!r}"
+            found = SECRET.search(text)
+            assert not found, f"a secret is in the {place}: {text[max(0, found.start() - 200) : found.end()]!r}"
 
     def identity(self, *arguments):
         """Runs `guillemot identity` on this server's database; what it printed."""
-        return self.manage("identity", *arguments)
+        printed = self.manage("identity", *arguments)
+        if self.secrets is not None:
+            self.secrets |= {part.split(":")[-1] for part in re.findall(r"^credential +(\S+)$", printed, re.MULTILINE)}
+        return printed
 
     def grant(self, privilege, user):
         """Grants something on the whole server."""

@@ -77,12 +77,13 @@ const MAY_USE: [(&str, &[&str]); 25] = [
 ];
 
 /// Crate, and the modules that may name it.
-const CRATES: [(&str, &[&str]); 14] = [
+const CRATES: [(&str, &[&str]); 15] = [
     ("aws_lc_rs", &["auth", "vending"]),
     ("sqlx", &["store"]),
     ("object_store", &["storage"]),
     ("axum", &["api", "server"]),
     ("hyper", &["server"]),
+    ("tokio_rustls", &["server"]),
     ("tower_http", &["api"]),
     ("roaring", &["dv"]),
     (

@@ -198,7 +198,7 @@ async fn the_project_that_pays_is_bounded_and_opens_nothing(server: Server) {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nobody_is_let_in_unasked_where_others_may_reach() {
     for (insecure, identity, served) in [(false, false, false), (true, false, true), (false, true, true)] {
         let server = Server::start_with(Setting::Local, |settings| settings.auth.secret_key = None).await;
@@ -219,7 +219,7 @@ async fn nobody_is_let_in_unasked_where_others_may_reach() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_first_identity_closes_an_open_server_at_its_next_start() {
     let server = Server::start(Setting::Local).await;
     server.send(Method::GET, "/openapi.json", None, &[]).await.expect(200);
@@ -230,7 +230,7 @@ async fn the_first_identity_closes_an_open_server_at_its_next_start() {
     next.ask_for_token(&[("grant_type", "x")], &[]).await.expect(400);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn metrics_may_be_shown_to_everybody() {
     let change = |open| {
         move |settings: &mut guillemot::config::Settings| {
@@ -245,7 +245,7 @@ async fn metrics_may_be_shown_to_everybody() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn with_postgresql_identities_need_a_key_that_is_given() {
     let server = Server::start(Setting::Production).await;
     let mut config = server.app.config.clone();

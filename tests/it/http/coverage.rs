@@ -4,7 +4,7 @@ use crate::support::server::{Server, Setting};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn advertised_and_served_are_the_same() {
     let server = Server::start(Setting::Local).await;
     let config = server.get("/config").await.expect(200);
@@ -18,7 +18,7 @@ async fn advertised_and_served_are_the_same() {
     assert_eq!(advertised, in_document);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_advertised_endpoint_answers_as_the_catalog() {
     let server = Server::start(Setting::Local).await;
     let config = server.get("/config").await.expect(200);

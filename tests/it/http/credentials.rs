@@ -36,7 +36,7 @@ async fn load(server: &Server, headers: &[(&str, &str)]) -> Reply {
     server.send(Method::GET, TABLE, None, headers).await
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_token_is_good_for_one_table() {
     let google = Google::start().await;
     let server = vending(&google).await;
@@ -77,7 +77,7 @@ async fn a_token_is_good_for_one_table() {
     assert_eq!(google.exchanged().len(), 1, "one token serves both");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_does_not_ask_gets_none() {
     let google = Google::start().await;
     let server = vending(&google).await;
@@ -93,7 +93,7 @@ async fn who_does_not_ask_gets_none() {
     assert_eq!(google.exchanged().len(), 0);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_served_has_half_of_its_life_before_it() {
     let google = Google::start().await;
     let server = vending(&google).await;
@@ -113,7 +113,7 @@ async fn what_is_served_has_half_of_its_life_before_it() {
     assert_eq!(load(&server, &[("If-None-Match", plain.as_str())]).await.status.as_u16(), 304);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_service_that_is_away_stops_those_who_ask_for_credentials() {
     let google = Google::start().await;
     let server = vending(&google).await;
@@ -135,7 +135,7 @@ async fn a_service_that_is_away_stops_those_who_ask_for_credentials() {
     assert!(load(&server, &[ASKS]).await.expect(200).get("storage-credentials").is_some());
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn new_tables_come_with_credentials() {
     let google = Google::start().await;
     let server = vending(&google).await;
@@ -157,7 +157,7 @@ async fn new_tables_come_with_credentials() {
     );
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_secret_is_sealed_and_never_shown() {
     let google = Google::start().await;
     let server = vending(&google).await;
@@ -180,7 +180,7 @@ async fn a_secret_is_sealed_and_never_shown() {
     assert_eq!(without["settings"]["credentials"], "vended-credentials");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_a_key_no_secret_is_taken() {
     let server = Server::start(Setting::Production).await;
     let secret = json!({"type": "gcs-service-account", "key": {"client_email": "a", "private_key_id": "k", "private_key": "hunter2"}});
@@ -194,7 +194,7 @@ async fn without_a_key_no_secret_is_taken() {
     assert!(shown.get("storage-secret").is_none());
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_warehouse_offers_what_its_store_has() {
     let google = Google::start().await;
     let server = vending(&google).await;

@@ -52,7 +52,7 @@ async fn names_that_are_none_are_400s(server: Server) {
     server.get("/namespaces/%FF").await.error(400, "BadRequestException");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_body_over_the_limit_is_a_413() {
     let server = Server::start_with(Setting::Local, |settings| settings.max_body_mib = Some(1)).await;
     let big = json!({"namespace": ["x"], "properties": {"p": "x".repeat(2 * 1024 * 1024)}});
@@ -60,14 +60,14 @@ async fn a_body_over_the_limit_is_a_413() {
     assert_eq!(message, "request body is larger than 1048576 bytes");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_default_limit_is_far_over_axums() {
     let server = Server::start(Setting::Local).await;
     let big = json!({"namespace": ["x"], "properties": {"p": "x".repeat(8 * 1024 * 1024)}});
     server.post("/namespaces", big).await.expect(200);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_create_without_its_store_is_to_be_sent_again() {
     let server = Server::start(Setting::Local).await;
     server.namespace().await;

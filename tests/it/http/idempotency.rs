@@ -289,7 +289,7 @@ async fn forbid_keys(database_url: &str) {
     options.connect().await.unwrap().execute("DROP TABLE idempotency_keys").await.unwrap();
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_may_go_better_later_is_not_kept() {
     let server = Server::start(Setting::Local).await;
     server.namespace().await;

@@ -36,7 +36,7 @@ async fn principal(server: &Server, token: &str) -> Principal {
     server.app.auth.principal(at, Some(&format!("Bearer {token}"))).await.unwrap()
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_token_of_a_known_issuer_names_its_caller() {
     let (idp, key) = (Idp::start().await, Signer::new("k1"));
     idp.publish(&[&key]);
@@ -55,7 +55,7 @@ async fn a_token_of_a_known_issuer_names_its_caller() {
     assert_eq!((idp.asked("/.well-known/openid-configuration").len(), idp.asked("/keys").len()), (1, 1));
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_wrong_with_a_token_is_said() {
     let (idp, key, stranger) = (Idp::start().await, Signer::new("k1"), Signer::new("k1"));
     idp.publish(&[&key]);
@@ -97,7 +97,7 @@ async fn what_is_wrong_with_a_token_is_said() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_signature_by_a_shared_secret_or_by_none_is_refused() {
     let (idp, key) = (Idp::start().await, Signer::new("k1"));
     // A key set that also holds a shared secret: whoever reads it could sign.
@@ -121,7 +121,7 @@ async fn a_signature_by_a_shared_secret_or_by_none_is_refused() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn only_the_algorithms_of_the_settings_are_taken() {
     let (idp, key) = (Idp::start().await, Signer::new("k1"));
     idp.publish(&[&key]);
@@ -131,7 +131,7 @@ async fn only_the_algorithms_of_the_settings_are_taken() {
     assert!(idp.asked("/keys").is_empty());
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_clock_that_is_ten_minutes_off_is_noticed() {
     let (idp, key) = (Idp::start().await, Signer::new("k1"));
     idp.publish(&[&key]);
@@ -146,7 +146,7 @@ async fn a_clock_that_is_ten_minutes_off_is_noticed() {
     assert_eq!(server.knock(&token).await.error(401, "NotAuthorizedException"), "the token has expired");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_new_key_is_found_and_an_old_one_forgotten() {
     let (idp, old, new) = (Idp::start().await, Signer::new("old"), Signer::new("new"));
     idp.publish(&[&old]);
@@ -171,7 +171,7 @@ async fn a_new_key_is_found_and_an_old_one_forgotten() {
     server.knock(&token(&new, "d")).await.error(401, "NotAuthorizedException");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn keys_without_names_are_renewed_too() {
     let (idp, old, new) = (Idp::start().await, Signer::nameless(), Signer::nameless());
     idp.publish(&[&old]);
@@ -187,7 +187,7 @@ async fn keys_without_names_are_renewed_too() {
     server.knock(&token).await.error(401, "NotAuthorizedException");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_issuer_that_is_away_opens_no_door_and_locks_nobody_out() {
     let (idp, key) = (Idp::start().await, Signer::new("k1"));
     let url = idp.url.clone();
@@ -213,7 +213,7 @@ async fn an_issuer_that_is_away_opens_no_door_and_locks_nobody_out() {
     server.knock(&Signer::new("k2").sign(&claims(&server, &url))).await.error(503, "ServiceUnavailableException");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_no_discovery_and_no_key_set_opens_no_door() {
     let (idp, key) = (Idp::start().await, Signer::new("k1"));
     let server = server(&[&idp.url], "").await;
@@ -240,7 +240,7 @@ async fn what_is_no_discovery_and_no_key_set_opens_no_door() {
     server.knock(&token).await.expect(200);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_issuer_vouches_for_its_own() {
     let (one, two) = (Idp::start().await, Idp::start().await);
     let (key1, key2) = (Signer::new("k"), Signer::new("k"));

@@ -29,7 +29,7 @@ async fn name(server: &Server, token: &str) -> String {
     server.app.auth.principal(at, Some(&format!("Bearer {token}"))).await.unwrap().name
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_token_is_looked_up_once_and_believed_for_a_while() {
     let idp = Idp::start().await;
     let server = with_introspection(&idp, "audience = ['lake']\nroles-claim = 'scope'").await;
@@ -48,7 +48,7 @@ async fn a_token_is_looked_up_once_and_believed_for_a_while() {
     assert_eq!(idp.asked(PATH).len(), 1);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_the_server_does_not_vouch_for_is_refused() {
     let idp = Idp::start().await;
     let server = with_introspection(&idp, "audience = ['lake']").await;
@@ -79,7 +79,7 @@ async fn what_the_server_does_not_vouch_for_is_refused() {
     assert_eq!(idp.asked(PATH).len(), before);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_does_not_answer_opens_no_door() {
     let idp = Idp::start().await;
     let server = with_introspection(&idp, "").await;
@@ -109,7 +109,7 @@ fn tokeninfo(server: &Server) -> Value {
     })
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn googles_token_names_an_address() {
     let idp = Idp::start().await;
     let server = with_google(&idp, "domains = ['example.com']").await;
@@ -124,7 +124,7 @@ async fn googles_token_names_an_address() {
     assert_eq!(server.knock("ya29.a0Af").await.error(401, "NotAuthorizedException"), "the token has expired");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn googles_token_for_something_else_is_refused() {
     let idp = Idp::start().await;
     let server =

@@ -54,7 +54,7 @@ async fn what_has_an_empty_name_is_not_there(server: Server) {
     server.post("/namespaces", json!({"namespace": [""]})).await.expect(400);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_prefix_may_have_several_segments() {
     let server = Server::start_with(Setting::Local, |settings| {
         let location = settings.warehouse[0].split_once('=').unwrap().1.to_owned();

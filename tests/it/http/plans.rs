@@ -145,7 +145,7 @@ async fn an_empty_table_has_an_empty_plan(server: Server) {
 }
 
 /// One file a reply: any other server answers the tasks that one names.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_large_plan_is_split_into_tasks() {
     let server = Server::start_with(Setting::Local, |settings| settings.plan_task_files = Some(1)).await;
     server.namespace().await;
@@ -172,7 +172,7 @@ async fn a_large_plan_is_split_into_tasks() {
 }
 
 /// Manifests in places that the warehouse may not read are not read.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_table_elsewhere_is_not_planned() {
     let other = Server::start(Setting::Local).await;
     other.namespace().await;

@@ -222,7 +222,7 @@ async fn old_metadata_is_served_in_the_modern_form(server: Server) {
     assert_eq!(metadata["future"], json!({"kept": 1.5}));
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn locations_can_be_made_unique() {
     let server = Server::start_with(Setting::Local, |settings| settings.unique_table_locations = Some(true)).await;
     server.namespace().await;
@@ -230,7 +230,7 @@ async fn locations_can_be_made_unique() {
     assert!(location.starts_with(&format!("{}/ns/t-", server.warehouse)), "{location}");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_lost_file_is_noticed_at_once_where_that_is_asked_for() {
     for verify in [false, true] {
         let server =

@@ -1,5 +1,6 @@
 //! The token endpoint: what it takes, and how it refuses, in OAuth's own form.
 
+use crate::support::leaks;
 use crate::support::server::{Server, on_both_with_identities};
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::signature::{RSA_PKCS1_SHA256, RsaKeyPair};
@@ -247,7 +248,9 @@ async fn discarded_keys_void_every_token(server: Server) {
 async fn key_file(server: &Server, name: &str) -> Value {
     let wanted = Wanted::GoogleKey { token_uri: TOKEN_URI };
     let made = identity::create(&server.app.db, &server.app.clock, name, wanted).await.unwrap();
-    serde_json::from_str(made.reveal()).unwrap()
+    let file = serde_json::from_str(made.reveal()).unwrap();
+    leaks::note_json(&file);
+    file
 }
 
 /// What Google's libraries sign, with some claims changed.
@@ -287,6 +290,7 @@ async fn an_assertion_of_a_key_file_buys_a_token(server: Server) {
     let wanted = Wanted::GoogleKey { token_uri: TOKEN_URI };
     let made = identity::rotate(&server.app.db, &server.app.clock, "beam", wanted).await.unwrap();
     let next: Value = serde_json::from_str(made.reveal()).unwrap();
+    leaks::note_json(&next);
     present(&server, &assertion(&server, &file, &json!({}))).await.expect(400);
     present(&server, &assertion(&server, &next, &json!({}))).await.expect(200);
     identity::revoke(&server.app.db, &server.app.clock, "beam").await.unwrap();

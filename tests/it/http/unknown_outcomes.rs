@@ -45,7 +45,7 @@ async fn files(server: &Server) -> usize {
 
 const KEY: &str = "0190a5b4-6e2f-7c11-8e3a-5d0c9b1f2a34";
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_commit_whose_answer_is_lost_is_found_under_its_key() {
     let (server, proxy, _database) = start().await;
     proxy.cut(SWAP, true);
@@ -55,7 +55,7 @@ async fn a_commit_whose_answer_is_lost_is_found_under_its_key() {
     assert_eq!((commits(&server).await, files(&server).await), (1, 2));
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_commit_that_did_not_arrive_is_made_when_its_key_comes_again() {
     let (server, proxy, _database) = start().await;
     proxy.cut(SWAP, false);
@@ -69,7 +69,7 @@ async fn a_commit_that_did_not_arrive_is_made_when_its_key_comes_again() {
     assert_eq!((commits(&server).await, files(&server).await), (1, 2), "the sweep knows what it was");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_a_key_the_outcome_stays_unknown_and_no_file_is_lost() {
     let (server, proxy, _database) = start().await;
     proxy.cut(SWAP, true);
@@ -82,7 +82,7 @@ async fn without_a_key_the_outcome_stays_unknown_and_no_file_is_lost() {
     assert_eq!((commits(&server).await, files(&server).await), (1, 2));
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_connection_lost_before_anything_happened_is_no_doubt() {
     let (server, proxy, _database) = start().await;
     for delivered in [false, true] {
@@ -96,7 +96,7 @@ async fn a_connection_lost_before_anything_happened_is_no_doubt() {
     assert_eq!(commits(&server).await, 1);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_change_is_found_under_its_key() {
     let (server, proxy, _database) = start().await;
     let cases = [

@@ -15,7 +15,7 @@ async fn exchange(server: &Server, requests: &str) -> String {
     String::from_utf8(replies).unwrap()
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn java_finds_the_tag_of_a_table_and_no_other_header_changes() {
     let server = Server::start(Setting::Local).await;
     server.namespace().await;
@@ -38,7 +38,7 @@ async fn java_finds_the_tag_of_a_table_and_no_other_header_changes() {
     assert!(same.starts_with("HTTP/1.1 304 ") && same.contains(&format!("\r\nETag: {tag}\r\n")), "{same}");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_refused_request_leaves_its_connection_to_the_next_one() {
     let server = Server::start(Setting::Local).await;
     let address = server.base.trim_start_matches("http://");

@@ -7,7 +7,7 @@ use guillemot::storage::{Error, Storage, StorageConfig};
 
 use super::Place;
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_store_that_is_not_there_is_unavailable_within_the_limit() {
     // A port that was free a moment ago: nothing answers.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -27,7 +27,7 @@ async fn a_store_that_is_not_there_is_unavailable_within_the_limit() {
     assert!(started.elapsed().as_secs() < 30);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_bucket_that_is_not_there_is_not_found() {
     let place = Place::gcs().await;
     let missing = |result: Result<(), Error>| matches!(result, Err(Error::NotFound { .. }));
@@ -36,7 +36,7 @@ async fn a_bucket_that_is_not_there_is_not_found() {
     assert!(place.storage.check("gs://no-such-bucket").await.is_err());
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_no_location_is_invalid() {
     let storage = Storage::new(StorageConfig::default()).unwrap();
     for location in ["http://x/y", "gs://bucket", "file:///", "file:///a/../b", "x", "gs://b/%2e%2e/x"] {
@@ -45,7 +45,7 @@ async fn what_is_no_location_is_invalid() {
 }
 
 #[cfg(unix)]
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_in_the_place_of_a_folder_cannot_be_written_below() {
     let place = Place::file();
     place.storage.write_new(&place.at("ns"), Bytes::from_static(b"x")).await.unwrap();

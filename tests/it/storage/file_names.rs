@@ -5,7 +5,7 @@ use guillemot::storage::Location;
 
 use super::Place;
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_spelling_of_a_local_uri_is_one_file() {
     let place = Place::file();
     let path = place.base.strip_prefix("file://").unwrap().to_owned();
@@ -15,7 +15,7 @@ async fn every_spelling_of_a_local_uri_is_one_file() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn any_name_makes_a_file_below_its_folder() {
     let place = Place::file();
     let base = Location::parse(&place.base).unwrap();
@@ -28,7 +28,7 @@ async fn any_name_makes_a_file_below_its_folder() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_cut_off_write_left_is_deleted_and_nothing_else() {
     let place = Place::file();
     let folder = place.base.strip_prefix("file://").unwrap().to_owned();

@@ -23,7 +23,7 @@ async fn terminate(db: &TestDb, which: &str) {
     tokio::time::sleep(Duration::from_millis(100)).await;
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_connection_lost_at_commit_leaves_the_outcome_open() {
     let db = TestDb::postgres().await;
     seed(&db, &["ns"]).await;
@@ -35,7 +35,7 @@ async fn a_connection_lost_at_commit_leaves_the_outcome_open() {
     assert!(matches!(outcome, Err(Error::OutcomeUnknown(_))), "{outcome:?}");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_connection_lost_before_commit_did_nothing() {
     let db = TestDb::postgres().await;
     seed(&db, &["ns"]).await;
@@ -50,7 +50,7 @@ async fn a_connection_lost_before_commit_did_nothing() {
     assert_eq!((row.metadata_location.as_str(), row.version), ("m0", 0));
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_pool_whose_connections_died_at_rest_serves_on() {
     let db = TestDb::postgres().await;
     seed(&db, &["ns"]).await;
@@ -63,7 +63,7 @@ async fn a_pool_whose_connections_died_at_rest_serves_on() {
     create_table(&db, "ns.t").await.unwrap();
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_lock_held_too_long_is_busy_not_unknown() {
     let db = TestDb::postgres().await;
     seed(&db, &["ns"]).await;

@@ -6,7 +6,7 @@ use crate::support::{TestDb, on_both};
 
 on_both!(a_second_migration_finds_nothing_to_do, what_was_written_is_there_after_reopening);
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_password_is_not_printed() {
     let database = Database::create().await;
     let mut url = url::Url::parse(database.url()).unwrap();
@@ -64,7 +64,7 @@ async fn servers_that_start_together_migrate_once_on_postgres() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_database_that_cannot_be_opened_says_why() {
     let folder = tempfile::tempdir().unwrap();
     let urls = [

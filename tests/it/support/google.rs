@@ -1,5 +1,6 @@
 //! A stand-in for Google's token services that records what it is asked.
 
+use super::leaks;
 use aws_lc_rs::encoding::{AsDer, Pkcs8V1Der};
 use aws_lc_rs::rsa::{KeyPair, KeySize};
 use aws_lc_rs::signature::{KeyPair as _, RSA_PKCS1_2048_8192_SHA256, UnparsedPublicKey};
@@ -99,15 +100,21 @@ async fn account(State(google): State<Google>, body: String) -> Result<Json<Valu
     assert_eq!(claims["iss"], "lake@p.iam.gserviceaccount.com");
     assert_eq!(claims["aud"], google.token_url());
     assert_eq!(claims["scope"], "https://www.googleapis.com/auth/cloud-platform");
+    leaks::note(&assertion);
     let number = google.note("account", fields)?;
-    Ok(Json(json!({"access_token": format!("ya29.base-{number}"), "expires_in": 3600, "token_type": "Bearer"})))
+    Ok(Json(secret(json!({"access_token": format!("ya29.base-{number}"), "expires_in": 3600, "token_type": "Bearer"}))))
 }
 
 /// Exchanges a token; says no time, as Google does for a token of its own.
 async fn exchange(State(google): State<Google>, body: String) -> Result<Json<Value>, StatusCode> {
     let number = google.note("exchange", fields(&body))?;
-    Ok(Json(json!({
+    Ok(Json(secret(json!({
         "access_token": format!("ya29.down-{number}"), "token_type": "Bearer",
         "issued_token_type": "urn:ietf:params:oauth:token-type:access_token"
-    })))
+    }))))
+}
+
+fn secret(answer: Value) -> Value {
+    leaks::note_json(&answer);
+    answer
 }

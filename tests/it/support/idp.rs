@@ -1,5 +1,6 @@
 //! Somebody who vouches for callers, played by a test: answers what it is told to, and remembers what it was asked.
 
+use super::leaks;
 use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair};
 use axum::Router;
 use axum::extract::Request;
@@ -122,6 +123,8 @@ impl Signer {
     pub(crate) fn sign(&self, claims: &Value) -> String {
         let mut header = Header::new(Algorithm::ES256);
         header.kid.clone_from(&self.id);
-        jsonwebtoken::encode(&header, claims, &self.private).unwrap()
+        let token = jsonwebtoken::encode(&header, claims, &self.private).unwrap();
+        leaks::note(&token);
+        token
     }
 }

@@ -4,6 +4,7 @@ pub(crate) mod fixture;
 pub(crate) mod gcs;
 pub(crate) mod google;
 pub(crate) mod idp;
+pub(crate) mod leaks;
 pub(crate) mod postgres;
 pub(crate) mod proxy;
 pub(crate) mod s3;

@@ -1,5 +1,6 @@
 //! A stand-in for a store that speaks S3, and for its token service. It looks at no signature.
 
+use super::leaks;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
@@ -77,9 +78,10 @@ fn keys(store: &S3, form: &[u8]) -> Response {
     let mut asked = store.0.asked.lock().unwrap();
     asked.push(url::form_urlencoded::parse(form).into_owned().collect());
     let number = asked.len();
+    [format!("secret-of-{number}"), format!("session-of-{number}")].iter().for_each(|secret| leaks::note(secret));
     format!(
         "<AssumeRoleResponse><AssumeRoleResult><Credentials><AccessKeyId>temporary-{number}</AccessKeyId>\
-         <SecretAccessKey>s</SecretAccessKey><SessionToken>t</SessionToken>\
+         <SecretAccessKey>secret-of-{number}</SecretAccessKey><SessionToken>session-of-{number}</SessionToken>\
          <Expiration>2099-01-01T00:00:00Z</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>"
     )
     .into_response()

@@ -1,6 +1,7 @@
 //! A whole server of a test's own: real database, real storage, real HTTP on a free port.
 
 use super::gcs::Bucket;
+use super::leaks::{self, Watch};
 use super::postgres::Database;
 use axum::ServiceExt;
 use axum::extract::Request;
@@ -12,13 +13,17 @@ use guillemot::config::auth::Method as AuthMethod;
 use guillemot::config::{Config, Settings};
 use guillemot::spec::Namespace;
 use guillemot::store::grants::{Grantee, On};
+use guillemot::store::{Page, audit};
 use guillemot::{commit, server};
+use metrics_exporter_prometheus::PrometheusHandle;
 use reqwest::header::HeaderMap;
-use reqwest::{Client, Method, StatusCode};
+use reqwest::{Client, Method, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tower::util::MapRequest;
+use url::Url;
 
 /// Where a server's state and files are.
 #[derive(Debug, Clone, Copy)]
@@ -129,14 +134,15 @@ pub(crate) struct Server {
     pub(crate) warehouse: String,
     believing: bool,
     client: Client,
+    watch: Option<Watch>,
     _stop: oneshot::Sender<()>,
-    _places: Places,
+    places: Places,
 }
 
 /// What goes away with the server.
 #[derive(Default)]
 struct Places {
-    _folder: Option<TempDir>,
+    folder: Option<TempDir>,
     _database: Option<Database>,
     _bucket: Option<Bucket>,
 }
@@ -259,11 +265,18 @@ impl Server {
     /// Makes an identity, and answers its secret.
     pub(crate) async fn identity(&self, name: &str) -> String {
         let made = identity::create(&self.app.db, &self.app.clock, name, Wanted::Secret).await;
-        made.unwrap().reveal().to_owned()
+        let secret = made.unwrap().reveal().to_owned();
+        leaks::note(&secret);
+        secret
     }
 
     /// Sends a form to the token endpoint.
     pub(crate) async fn ask_for_token(&self, form: &[(&str, &str)], headers: &[(&str, &str)]) -> Reply {
+        for (name, value) in form {
+            if ["client_secret", "subject_token", "assertion"].contains(name) {
+                leaks::note(value);
+            }
+        }
         let body = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
         self.send_form_with(body.into_bytes(), headers).await
     }
@@ -274,14 +287,19 @@ impl Server {
     }
 
     async fn send_form_with(&self, body: Vec<u8>, headers: &[(&str, &str)]) -> Reply {
-        let mut request = self.client.post(format!("{}/iceberg/v1/oauth/tokens", self.base));
-        for (name, value) in headers {
-            request = request.header(*name, *value);
-        }
-        let request = request.header("content-type", "application/x-www-form-urlencoded").body(body);
-        let response = request.send().await.unwrap();
-        let (status, headers) = (response.status(), response.headers().clone());
-        Reply { status, headers, text: response.text().await.unwrap() }
+        let path = "/iceberg/v1/oauth/tokens";
+        let request = self.request(Method::POST, path, headers);
+        reply(path, request.header("content-type", "application/x-www-form-urlencoded").body(body)).await
+    }
+
+    /// A request whose secrets are noted.
+    fn request(&self, method: Method, path: &str, headers: &[(&str, &str)]) -> RequestBuilder {
+        headers
+            .iter()
+            .filter(|(name, _)| *name == "authorization")
+            .for_each(|(_, value)| leaks::note_authorization(value));
+        let request = self.client.request(method, format!("{}{path}", self.base));
+        headers.iter().fold(request, |request, (name, value)| request.header(*name, *value))
     }
 
     /// A token of an identity.
@@ -328,9 +346,11 @@ impl Server {
 
     /// Starts a server that may believe what its clients say of themselves.
     async fn serve_to(config: Config, places: Places, clock: Clock, believing: bool) -> Self {
+        let watch = Watch::begin();
+        note_settings(&config);
         let warehouse = config.warehouses[0].location.clone();
         let listener = server::bind(&config).await.unwrap();
-        let base = format!("http://{}", listener.local_addr().unwrap());
+        let base = format!("{}://{}", config.scheme(), listener.local_addr().unwrap());
         let app = server::build_with(config, clock, Ids::Random).await.unwrap();
         let (stop, stopped) = oneshot::channel();
         if believing {
@@ -343,7 +363,8 @@ impl Server {
             let serving = server::serve(listener, app.clone(), async { drop(stopped.await) });
             tokio::spawn(async { serving.await.unwrap() });
         }
-        Self { base, app, warehouse, believing, client: Client::new(), _stop: stop, _places: places }
+        let watch = Some(watch);
+        Self { base, app, warehouse, believing, client: Client::new(), watch, _stop: stop, places }
     }
 
     /// Sends a request to any path.
@@ -354,40 +375,27 @@ impl Server {
         body: Option<Value>,
         headers: &[(&str, &str)],
     ) -> Reply {
-        let mut request = self.client.request(method, format!("{}{path}", self.base));
-        for (name, value) in headers {
-            request = request.header(*name, *value);
-        }
+        let mut request = self.request(method, path, headers);
         if let Some(body) = body {
+            leaks::note_json(&body);
             request = request.header("content-type", "application/json").body(body.to_string());
         }
-        let response = request.send().await.unwrap();
-        let (status, headers) = (response.status(), response.headers().clone());
-        Reply { status, headers, text: response.text().await.unwrap() }
+        reply(path, request).await
     }
 
     /// Sends a request that the server may cut off; the status, if there was an answer.
     pub(crate) async fn try_send(&self, method: Method, path: &str, headers: &[(&str, &str)]) -> Option<u16> {
-        let mut request = self.client.request(method, format!("{}{path}", self.base));
-        for (name, value) in headers {
-            request = request.header(*name, *value);
-        }
-        request.send().await.ok().map(|response| response.status().as_u16())
+        self.request(method, path, headers).send().await.ok().map(|response| response.status().as_u16())
     }
 
     /// Sends bytes as they are.
     pub(crate) async fn send_raw(&self, method: Method, path: &str, body: Vec<u8>) -> Reply {
-        let response = self.client.request(method, format!("{}{path}", self.base)).body(body).send().await.unwrap();
-        let (status, headers) = (response.status(), response.headers().clone());
-        Reply { status, headers, text: response.text().await.unwrap() }
+        reply(path, self.request(method, path, &[]).body(body)).await
     }
 
     /// Sends a text as it is, in the name of a user.
     pub(crate) async fn send_text(&self, method: Method, path: &str, body: &str, user: &str) -> Reply {
-        let request = self.client.request(method, format!("{}{path}", self.base)).header(TEST_USER, user);
-        let response = request.body(body.to_owned()).send().await.unwrap();
-        let (status, headers) = (response.status(), response.headers().clone());
-        Reply { status, headers, text: response.text().await.unwrap() }
+        reply(path, self.request(method, path, &[(TEST_USER, user)]).body(body.to_owned())).await
     }
 
     /// The content encoding and the bytes of a reply.
@@ -431,6 +439,53 @@ impl Server {
     }
 }
 
+/// A test is over when it is done with its server: then no secret of it may be found where it has no business.
+impl Drop for Server {
+    fn drop(&mut self) {
+        // One failure is enough, and the first one counts.
+        let Some(watch) = self.watch.take().filter(|_| !std::thread::panicking()) else { return };
+        let audit = tokio::task::block_in_place(|| Handle::current().block_on(audit_log(&self.app)));
+        leaks::search("THE AUDIT LOG", audit.as_bytes());
+        let metrics = guillemot::telemetry::metrics().map(PrometheusHandle::render);
+        leaks::search("THE METRICS", metrics.unwrap_or_default().as_bytes());
+        if let Some(folder) = &self.places.folder {
+            for file in ["test.db", "test.db-wal"] {
+                leaks::search("THE DATABASE", &std::fs::read(folder.path().join(file)).unwrap_or_default());
+            }
+        }
+        watch.end();
+    }
+}
+
+/// All entries, as they are shown. A database that the test took away has none.
+async fn audit_log(app: &App) -> String {
+    app.write_audit().await;
+    let all = Page { after: None, limit: None };
+    audit::list(&app.db, audit::Filter::default(), &all)
+        .await
+        .map(|entries| format!("{:?}", entries.items))
+        .unwrap_or_default()
+}
+
+/// Notes the secrets among the settings.
+fn note_settings(config: &Config) {
+    config.auth.secret_key.iter().for_each(|key| leaks::note(key.reveal()));
+    let introspection = config.auth.introspection.iter();
+    introspection.for_each(|server| leaks::note(server.client_secret.reveal()));
+    if let Ok(url) = Url::parse(&config.database_url) {
+        url.password().into_iter().for_each(leaks::note);
+    }
+}
+
+/// Sends a request, and hears what is answered.
+async fn reply(path: &str, request: RequestBuilder) -> Reply {
+    let response = request.send().await.unwrap();
+    let (status, headers) = (response.status(), response.headers().clone());
+    let text = response.text().await.unwrap();
+    leaks::answered(path, status.as_u16(), &text);
+    Reply { status, headers, text }
+}
+
 /// Who a client of a secured test server is, and its roles, joined by commas.
 pub(crate) const TEST_USER: &str = "x-test-user";
 pub(crate) const TEST_ROLES: &str = "x-test-roles";
@@ -454,7 +509,7 @@ fn local() -> (Settings, Places) {
         task_interval_s: Some(0),
         ..Settings::default()
     };
-    (settings, Places { _folder: Some(folder), ..Places::default() })
+    (settings, Places { folder: Some(folder), ..Places::default() })
 }
 
 async fn production() -> (Settings, Places) {

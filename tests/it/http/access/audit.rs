@@ -55,6 +55,13 @@ async fn changes_and_refusals_are_kept_and_reads_are_not(server: Server) {
     assert_eq!((&change["project"], &change["request-id"]), (&json!("billing"), &json!("id-of-eve")));
     assert_eq!(change["operation"], "POST /iceberg/v1/{prefix}/namespaces/{namespace}/tables/{table}");
     assert_eq!(change["path"], "/iceberg/v1/namespaces/ns/tables/t");
+    let list = async |query: &str| As(&server, "root").manage(Method::GET, &format!("/audit?{query}"), None).await;
+    let since = kept.last().unwrap()["at-ms"].to_string();
+    let of_eve = list(&format!("principal=eve&since={since}")).await.expect(200);
+    assert_eq!(of_eve["entries"].as_array().unwrap()[..], kept[1..]);
+    let of_nobody = list("principal=").await.expect(200);
+    assert_eq!(of_nobody["entries"].as_array().unwrap()[..], kept[..1]);
+    list("since=yesterday").await.error(400, "BadRequestException");
 }
 
 async fn only_admins_of_the_server_read_it(server: Server) {
@@ -62,7 +69,7 @@ async fn only_admins_of_the_server_read_it(server: Server) {
     As(&server, "wanda").manage(Method::GET, "/audit", None).await.error(403, "ForbiddenException");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn entries_are_kept_as_long_as_the_settings_say() {
     let clock = Clock::Fixed(Clock::System.now_ms().into());
     let server = Server::start_secured_at(Setting::Local, clock).await;

@@ -55,7 +55,7 @@ async fn load(server: &Server, user: &str) -> Reply {
     server.send(Method::GET, TABLE, None, &[ASKS, (TEST_USER, user)]).await
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_may_only_read_gets_a_token_to_read() {
     let google = Google::start().await;
     let server = on_google(&google).await;
@@ -84,7 +84,7 @@ async fn who_may_only_read_gets_a_token_to_read() {
     assert_eq!(token(&load(&server, "vic").await.expect(200)), "ya29.down-1");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_may_only_read_gets_keys_to_read() {
     for setting in SETTINGS {
         let store = S3::start().await;
@@ -105,7 +105,7 @@ async fn sign(server: &Server, user: &str, method: &str, uri: &str, body: Option
     As(server, user).post("/lake/namespaces/ns/tables/t/sign", request).await
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_may_only_read_has_only_reads_signed() {
     for setting in SETTINGS {
         let store = S3::start().await;
@@ -140,7 +140,7 @@ async fn who_may_only_read_has_only_reads_signed() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn metadata_that_names_the_place_of_another_table_opens_nothing() {
     for setting in SETTINGS {
         let store = S3::start().await;
