@@ -2,7 +2,8 @@
 
 use super::error::{Error, IcebergErrorResponse};
 use super::extract::{ManagedWarehouse, Query, TablePath};
-use crate::app::{App, HeavyTurn};
+use super::limits::heavy_turn;
+use crate::app::App;
 use crate::commit;
 use crate::validate::at_rest::{Burden, MOST_FILES_LISTED};
 use axum::Json;
@@ -78,11 +79,11 @@ pub(super) struct FileDeletesModel {
 )]
 pub(super) async fn describe_deletes(
     State(app): State<App>,
-    _turn: HeavyTurn,
     ManagedWarehouse(warehouse): ManagedWarehouse,
     TablePath(ident): TablePath,
     query: Query,
 ) -> Result<Json<Burden>, Error> {
+    let _turn = heavy_turn(&app).await?;
     let top = query.filled("top").map_or(Ok(FILES_LISTED), |text| {
         let number = text.parse().ok().filter(|number| (1..=MOST_FILES_LISTED).contains(number));
         number.ok_or_else(|| Error::BadRequest(format!("Invalid top: expected 1 to {MOST_FILES_LISTED}, found {text}")))

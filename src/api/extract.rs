@@ -360,7 +360,7 @@ pub(super) async fn read_body(body: axum::body::Body, limit: usize) -> Result<Bo
 
 /// Whether a body failed because its time was over.
 fn is_late(error: &(dyn std::error::Error + 'static)) -> bool {
-    std::iter::successors(Some(error), |error| error.source()).any(|error| error.is::<TimeoutError>())
+    std::iter::successors(Some(error), |error| error.source()).any(<dyn std::error::Error>::is::<TimeoutError>)
 }
 
 impl Body {

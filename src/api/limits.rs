@@ -12,8 +12,7 @@
 use super::error::Error;
 use crate::app::{App, HeavyTurn};
 use axum::body::Body;
-use axum::extract::{FromRequestParts, Request, State};
-use axum::http::request::Parts;
+use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -71,27 +70,21 @@ pub(super) async fn admit(State(app): State<App>, request: Request, next: Next) 
         response.extensions_mut().insert(Shed);
         return response;
     };
-    match slot.hold(app.config.limits.request_timeout(), next.run(request)).await {
-        Some(response) => response,
-        None => {
-            metrics::counter!("guillemot_http_requests_timed_out_total").increment(1);
-            let seconds = app.config.limits.request_timeout_s;
-            if slot.has_begun() { Error::NotYetDone { seconds } } else { Error::TookTooLong { seconds } }
-                .into_response()
-        }
-    }
+    let answered = slot.hold(app.config.limits.request_timeout(), next.run(request)).await;
+    answered.unwrap_or_else(|| {
+        metrics::counter!("guillemot_http_requests_timed_out_total").increment(1);
+        let seconds = app.config.limits.request_timeout_s;
+        let error = if slot.has_begun() { Error::NotYetDone { seconds } } else { Error::TookTooLong { seconds } };
+        error.into_response()
+    })
 }
 
-/// Lets so many requests at once read many files, and the others wait a little.
-impl FromRequestParts<App> for HeavyTurn {
-    type Rejection = Error;
-
-    async fn from_request_parts(_: &mut Parts, app: &App) -> Result<Self, Error> {
-        app.limits.heavy_turn().await.ok_or_else(|| {
-            metrics::counter!("guillemot_http_requests_shed_total", "limit" => "heavy").increment(1);
-            Error::Full { of: "plans and checks of whole tables" }
-        })
-    }
+/// Lets so many requests at once read many files, as long as they hold their turns; the others wait a little.
+pub(super) async fn heavy_turn(app: &App) -> Result<HeavyTurn, Error> {
+    app.limits.heavy_turn().await.ok_or_else(|| {
+        metrics::counter!("guillemot_http_requests_shed_total", "limit" => "heavy").increment(1);
+        Error::Full { of: "plans and checks of whole tables" }
+    })
 }
 
 #[cfg(test)]

@@ -5,10 +5,11 @@
 use super::access::Asks;
 use super::error::{Error, IcebergErrorResponse};
 use super::extract::{Body, InWarehouse, PlanPath, TablePath};
+use super::limits::heavy_turn;
 use super::shapes::expression::Expression;
 use super::shapes::scan::{ContentFile, FileScanTask};
 use super::tables::{json, secret_json};
-use crate::app::{App, HeavyTurn};
+use crate::app::App;
 use crate::auth::Caller;
 use crate::commit::{self, PlanOf, StorageCredential};
 use crate::plan::PlanRequest;
@@ -99,13 +100,13 @@ pub(super) struct FetchScanTasksRequest {
 )]
 pub(super) async fn plan_table_scan(
     State(app): State<App>,
-    _turn: HeavyTurn,
     InWarehouse(warehouse): InWarehouse,
     TablePath(ident): TablePath,
     caller: Caller,
     asks: Asks,
     body: Body,
 ) -> Result<Response, Error> {
+    let _turn = heavy_turn(&app).await?;
     let request = PlanRequest::parse(&body.0).map_err(commit::Error::from)?;
     let plan = commit::plan_scan(&app, &warehouse, &ident, PlanOf::Request(request)).await?;
     let Some(asker) = asks.of(&caller, &warehouse, &ident) else { return Ok(json(plan.into())) };
@@ -132,10 +133,10 @@ pub(super) async fn plan_table_scan(
 )]
 pub(super) async fn fetch_planning_result(
     State(app): State<App>,
-    _turn: HeavyTurn,
     InWarehouse(warehouse): InWarehouse,
     PlanPath(ident, id): PlanPath,
 ) -> Result<Response, Error> {
+    let _turn = heavy_turn(&app).await?;
     Ok(json(commit::plan_scan(&app, &warehouse, &ident, PlanOf::Id(&id)).await?.into()))
 }
 
@@ -179,11 +180,11 @@ pub(super) async fn cancel_planning(
 )]
 pub(super) async fn fetch_scan_tasks(
     State(app): State<App>,
-    _turn: HeavyTurn,
     InWarehouse(warehouse): InWarehouse,
     TablePath(ident): TablePath,
     body: Body,
 ) -> Result<Response, Error> {
+    let _turn = heavy_turn(&app).await?;
     let request: FetchScanTasksRequest = body.json()?;
     Ok(json(commit::plan_scan(&app, &warehouse, &ident, PlanOf::Task(&request.plan_task)).await?.into()))
 }

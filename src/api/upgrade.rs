@@ -2,7 +2,8 @@
 
 use super::error::{Error, IcebergErrorResponse};
 use super::extract::{ManagedWarehouse, Query, TablePath};
-use crate::app::{App, HeavyTurn};
+use super::limits::heavy_turn;
+use crate::app::App;
 use crate::commit;
 use crate::readiness::Readiness;
 use axum::Json;
@@ -58,11 +59,11 @@ pub(super) struct UpgradeCheckResponse {
 )]
 pub(super) async fn check_upgrade(
     State(app): State<App>,
-    _turn: HeavyTurn,
     ManagedWarehouse(warehouse): ManagedWarehouse,
     TablePath(ident): TablePath,
     query: Query,
 ) -> Result<Json<Readiness>, Error> {
+    let _turn = heavy_turn(&app).await?;
     let wrong = |text: &str| Error::BadRequest(format!("Invalid to: expected 2 or 3, found {text}"));
     let to = query.filled("to").map_or(Ok(3), |text| text.parse().map_err(|_| wrong(text)))?;
     Ok(Json(commit::upgrade_check(&app, &warehouse, &ident, to).await?))

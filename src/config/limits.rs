@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// What can be set of limits.
-#[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, clap::Args, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LimitSettings {
     /// Requests that are worked on at once; more are answered 503 before anything is done for them [default: 512]

@@ -43,8 +43,7 @@ pub(super) struct Busy(Pulse);
 
 impl Pulse {
     pub(super) fn new(header_timeout: Duration, idle_timeout: Duration) -> Self {
-        let (opening, moved) = (Vec::new(), Instant::now());
-        Self(Arc::new(Mutex::new(State { header_timeout, idle_timeout, busy: 0, opening, head_since: None, moved })))
+        Self(Arc::new(Mutex::new(State::new(header_timeout, idle_timeout, Instant::now()))))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -53,16 +52,13 @@ impl Pulse {
 
     /// A request has come in whole, but for its body.
     pub(super) fn busy(&self) -> Busy {
-        let mut state = self.state();
-        state.busy += 1;
-        state.head_since = None;
-        drop(state);
+        self.state().begin();
         Busy(self.clone())
     }
 
     /// Whether it has been too long.
     pub(super) fn is_over(&self) -> bool {
-        self.state().deadline().is_some_and(|deadline| deadline <= Instant::now())
+        self.state().is_over(Instant::now())
     }
 
     /// When to look again.
@@ -72,26 +68,44 @@ impl Pulse {
         let soon = Instant::now() + state.header_timeout;
         state.deadline().map_or(soon, |deadline| deadline.min(soon))
     }
+}
 
-    fn read(&self, bytes: &[u8]) {
-        let mut state = self.state();
-        state.moved = Instant::now();
-        let missing = HTTP2.len().saturating_sub(state.opening.len());
-        state.opening.extend(bytes.iter().take(missing));
-        if state.busy == 0 && state.head_since.is_none() {
-            state.head_since = Some(state.moved);
-        }
-    }
-
-    fn wrote(&self) {
-        let mut state = self.state();
-        state.moved = Instant::now();
-        // What was read while an answer went out is not looked at before that is done.
-        state.head_since = state.head_since.map(|_| state.moved);
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.state().end(Instant::now());
     }
 }
 
 impl State {
+    fn new(header_timeout: Duration, idle_timeout: Duration, now: Instant) -> Self {
+        Self { header_timeout, idle_timeout, busy: 0, opening: Vec::new(), head_since: None, moved: now }
+    }
+
+    fn begin(&mut self) {
+        self.busy += 1;
+        self.head_since = None;
+    }
+
+    fn end(&mut self, now: Instant) {
+        self.busy = self.busy.saturating_sub(1);
+        self.moved = now;
+    }
+
+    fn read(&mut self, bytes: &[u8], now: Instant) {
+        self.moved = now;
+        let missing = HTTP2.len().saturating_sub(self.opening.len());
+        self.opening.extend(bytes.iter().take(missing));
+        if self.busy == 0 {
+            self.head_since.get_or_insert(now);
+        }
+    }
+
+    fn wrote(&mut self, now: Instant) {
+        self.moved = now;
+        // What was read while an answer went out is not looked at before that is done.
+        self.head_since = self.head_since.map(|_| now);
+    }
+
     fn deadline(&self) -> Option<Instant> {
         match self.head_since {
             _ if self.busy > 0 => None,
@@ -99,13 +113,9 @@ impl State {
             _ => Some(self.moved + self.idle_timeout),
         }
     }
-}
 
-impl Drop for Busy {
-    fn drop(&mut self) {
-        let mut state = self.0.state();
-        state.busy = state.busy.saturating_sub(1);
-        state.moved = Instant::now();
+    fn is_over(&self, now: Instant) -> bool {
+        self.deadline().is_some_and(|deadline| deadline <= now)
     }
 }
 
@@ -122,7 +132,7 @@ impl<T> Watched<T> {
 
     fn wrote(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         if let Poll::Ready(Ok(1..)) = written {
-            self.pulse.wrote();
+            self.pulse.state().wrote(Instant::now());
         }
         written
     }
@@ -133,7 +143,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Watched<T> {
         let before = buf.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(cx, buf);
         if let Some(bytes @ [_, ..]) = buf.filled().get(before..) {
-            self.pulse.read(bytes);
+            self.pulse.state().read(bytes, Instant::now());
         }
         read
     }
@@ -171,46 +181,50 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Watched<T> {
 mod tests {
     use super::*;
 
-    /// A pulse with 10 s for headers and 100 s without a byte, and whether it is over after so many seconds.
-    async fn over_after(pulse: &Pulse, seconds: u64) -> bool {
-        tokio::time::advance(Duration::from_secs(seconds)).await;
-        pulse.is_over()
+    /// 10 s for headers and 100 s without a byte, and a clock.
+    fn begun() -> (State, impl Fn(u64) -> Instant) {
+        let start = Instant::now();
+        let state = State::new(Duration::from_secs(10), Duration::from_secs(100), start);
+        (state, move |seconds| start + Duration::from_secs(seconds))
     }
 
-    fn pulse() -> Pulse {
-        Pulse::new(Duration::from_secs(10), Duration::from_secs(100))
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn headers_have_less_time_than_a_connection_without_any() {
-        let idle = pulse();
-        assert!(!over_after(&idle, 99).await && over_after(&idle, 1).await);
-        let slow = pulse();
-        slow.read(b"GET");
-        for _ in 0..9 {
-            assert!(!over_after(&slow, 1).await);
-            slow.read(b" ");
+    #[test]
+    fn headers_have_less_time_than_a_connection_without_any() {
+        let (idle, at) = begun();
+        assert!(!idle.is_over(at(99)) && idle.is_over(at(100)));
+        let (mut slow, at) = begun();
+        for second in 50..60 {
+            slow.read(b"G", at(second));
+            assert!(!slow.is_over(at(second)));
         }
-        assert!(over_after(&slow, 1).await, "bytes one by one buy no time");
+        assert!(slow.is_over(at(60)), "bytes one by one buy no time");
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn a_request_that_is_worked_on_is_waited_for() {
-        let pulse = pulse();
-        pulse.read(b"GET / HTTP/1.1\r\n\r\n");
-        let busy = pulse.busy();
-        assert!(!over_after(&pulse, 10_000).await);
-        drop(busy);
-        assert!(!over_after(&pulse, 99).await && over_after(&pulse, 1).await, "the client takes no answer");
+    #[test]
+    fn a_request_that_is_worked_on_is_waited_for() {
+        let (mut state, at) = begun();
+        state.read(b"GET / HTTP/1.1\r\n\r\n", at(0));
+        state.begin();
+        assert!(!state.is_over(at(10_000)));
+        state.end(at(10_000));
+        assert!(!state.is_over(at(10_099)) && state.is_over(at(10_100)), "the client takes no answer");
+        state.wrote(at(10_050));
+        assert!(!state.is_over(at(10_149)), "it takes some of it");
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn on_http2_bytes_are_no_headers() {
-        let pulse = pulse();
-        pulse.read(b"P");
-        pulse.read(b"RI * HTTP/2.0");
-        assert!(!over_after(&pulse, 99).await);
-        pulse.wrote();
-        assert!(!over_after(&pulse, 99).await && over_after(&pulse, 1).await);
+    #[test]
+    fn what_is_read_while_an_answer_goes_out_may_wait() {
+        let (mut state, at) = begun();
+        state.read(b"GET", at(0));
+        state.wrote(at(9));
+        assert!(!state.is_over(at(18)) && state.is_over(at(19)));
+    }
+
+    #[test]
+    fn on_http2_bytes_are_no_headers() {
+        let (mut state, at) = begun();
+        state.read(b"P", at(0));
+        state.read(b"RI * HTTP/2.0", at(1));
+        assert!(!state.is_over(at(100)) && state.is_over(at(101)));
     }
 }

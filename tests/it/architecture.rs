@@ -22,7 +22,7 @@ const MAY_USE: [(&str, &[&str]); 25] = [
     ("storage", &["validate"]),
     ("auth", &["store", "storage", "clock", "config", "spec"]),
     ("vending", &["auth", "storage", "spec"]),
-    ("app", &["auth", "store", "storage", "clock", "config", "plan", "validate", "vending"]),
+    ("app", &["auth", "vending", "store", "storage", "clock", "config", "plan", "validate", "spec"]),
     ("commit", &["app", "auth", "config", "plan", "readiness", "validate", "store", "storage", "spec", "vending"]),
     ("tasks", &["app", "commit", "store", "storage", "spec", "manifest", "validate", "telemetry"]),
     (

@@ -11,6 +11,7 @@ use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
 
 const NAMESPACES: &str = "/iceberg/v1/namespaces";
+const ASK: &str = "GET /health HTTP/1.1\r\nHost: x\r\n\r\n";
 const KEY: &str = "0190a5b4-6e2f-7c11-8e3a-5d0c9b1f2a34";
 
 async fn limited(change: impl FnOnce(&mut Settings)) -> Server {
@@ -133,7 +134,6 @@ async fn headers_that_trickle_and_connections_that_idle_are_closed() {
         settings.limits.idle_timeout_s = Some(3);
     })
     .await;
-    const ASK: &str = "GET /health HTTP/1.1\r\nHost: x\r\n\r\n";
     let mut trickle = connect(&server, "GET /health HTTP/1.1\r\nX: ").await;
     let (mut silent, mut preface) = (connect(&server, "").await, connect(&server, "PRI * HT").await);
     let mut kept = connect(&server, ASK).await;

@@ -133,9 +133,10 @@ pub(crate) fn note(secret: &str) {
 /// A secret in all letters in which it may be written.
 fn writings(secret: &str) -> Vec<String> {
     // Lines of a key are written with any kind of line end, and each is secret.
-    let mut all: Vec<String> = match secret.contains("-----BEGIN") {
-        true => secret.lines().filter(|line| !line.starts_with("-----")).map(str::to_owned).collect(),
-        false => vec![secret.to_owned()],
+    let mut all: Vec<String> = if secret.contains("-----BEGIN") {
+        secret.lines().filter(|line| !line.starts_with("-----")).map(str::to_owned).collect()
+    } else {
+        vec![secret.to_owned()]
     };
     // `xxxxxxxx` is what tests fill places with that are too small for it.
     let is_filling = |text: &str| text.bytes().collect::<BTreeSet<u8>>().len() < 4;

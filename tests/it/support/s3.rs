@@ -78,7 +78,8 @@ fn keys(store: &S3, form: &[u8]) -> Response {
     let mut asked = store.0.asked.lock().unwrap();
     asked.push(url::form_urlencoded::parse(form).into_owned().collect());
     let number = asked.len();
-    [format!("secret-of-{number}"), format!("session-of-{number}")].iter().for_each(|secret| leaks::note(secret));
+    leaks::note(&format!("secret-of-{number}"));
+    leaks::note(&format!("session-of-{number}"));
     format!(
         "<AssumeRoleResponse><AssumeRoleResult><Credentials><AccessKeyId>temporary-{number}</AccessKeyId>\
          <SecretAccessKey>secret-of-{number}</SecretAccessKey><SessionToken>session-of-{number}</SessionToken>\
