@@ -281,6 +281,15 @@ impl App {
         Ok(warehouse)
     }
 
+    /// The warehouse of this name or at this location, whether it serves requests or not.
+    pub async fn warehouse_row(&self, named: &str) -> Result<Option<warehouses::Warehouse>, WarehouseError> {
+        match self.named_warehouse(named).await {
+            Ok(row) => Ok(Some(row)),
+            Err(WarehouseError::NotFound(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Forgets what is known of warehouses, after one was changed here.
     pub fn forget_warehouses(&self) {
         self.warehouses.0.invalidate_all();

@@ -305,7 +305,7 @@ impl IntoResponse for Error {
             // There may be thousands a second, and the metrics count them.
             tracing::debug!("{self}");
         } else if status.is_server_error() {
-            tracing::error!(status = status.as_u16(), kind, "{}", chain(&self));
+            tracing::error!(status = status.as_u16(), kind, cause = ?chain(&self), "failed");
         }
         let message = self.to_string();
         if status.is_client_error() && status != StatusCode::NOT_FOUND {

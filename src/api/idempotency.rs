@@ -43,6 +43,11 @@ const MAX_REFUSAL: usize = 1024 * 1024;
 const EXEMPT: [&str; 6] =
     ["getToken", "signRequest", "planTableScan", "cancelPlanning", "fetchScanTasks", "reportMetrics"];
 
+/// Mark of a reply to a caller who may not do that, and to whom it may therefore look as if there were no such thing. The
+/// next grant changes it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Denied;
+
 /// Adds the header to every operation that takes part.
 pub(super) fn describe(document: &mut OpenApi) {
     let of_the_catalog = document.paths.paths.iter_mut().filter(|(path, _)| path.starts_with("/iceberg/"));
@@ -96,7 +101,8 @@ async fn once(app: &App, key: Key, mut request: Request, next: Next) -> Result<R
     let response = next.run(request).await;
     let status = response.status();
     if status.is_client_error() {
-        return if is_final(status) { keep_refusal(app, &key, response).await } else { Ok(response) };
+        let is_denied = response.extensions().get::<Denied>().is_some();
+        return if is_final(status) && !is_denied { keep_refusal(app, &key, response).await } else { Ok(response) };
     }
     if status.is_server_error() {
         // The connection may have been lost after the change was made, or another server may have been faster.

@@ -16,10 +16,17 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use std::time::Duration;
 use tower_http::timeout::DeadlineBody;
 
 /// Paths that are answered whatever else goes on.
 const ALWAYS: [&str; 3] = ["/health", "/ready", "/metrics"];
+
+/// The one route on which much can be sent by somebody who is not known.
+const TOKENS: &str = "/iceberg/v1/oauth/tokens";
+
+/// How long a form with a few fields may take.
+const FORM_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Longest request id of a client's that is taken over, in bytes.
 const MAX_REQUEST_ID: usize = 128;
@@ -51,7 +58,10 @@ pub(super) async fn bound(State(app): State<App>, request: Request, next: Next) 
     if size(request.headers()) > limits.max_headers_kib * 1024 {
         return Error::HeadersTooLarge { limit_kib: limits.max_headers_kib }.into_response();
     }
-    let for_body = limits.body_timeout();
+    let for_body = match request.uri().path() {
+        TOKENS => limits.body_timeout().min(FORM_TIMEOUT),
+        _ => limits.body_timeout(),
+    };
     next.run(request.map(|body| Body::new(DeadlineBody::new(for_body, body)))).await
 }
 
@@ -64,7 +74,7 @@ pub(super) async fn admit(State(app): State<App>, request: Request, next: Next) 
     if ALWAYS.contains(&request.uri().path()) {
         return next.run(request).await;
     }
-    let Some(slot) = app.limits.slot() else {
+    let Some(slot) = app.limits.slot(request.uri().path() == TOKENS) else {
         metrics::counter!("guillemot_http_requests_shed_total", "limit" => "requests").increment(1);
         let mut response = Error::Full { of: "requests" }.into_response();
         response.extensions_mut().insert(Shed);

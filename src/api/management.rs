@@ -25,12 +25,14 @@ pub(super) struct WarehouseModel {
     id: String,
     /// What clients call it.
     name: String,
-    /// Where its tables are.
-    location: String,
+    /// Where its tables are. In lists, this and what follows is for those alone who may ask for the warehouse itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    location: Option<String>,
     /// Whether it serves requests.
     active: bool,
     /// What differs from the server's settings.
-    settings: WarehouseSettings,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    settings: Option<WarehouseSettings>,
     /// `***` where its store is reached with a secret of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     storage_secret: Option<&'static str>,
@@ -43,16 +45,20 @@ pub(super) struct WarehouseModel {
 impl From<warehouses::Warehouse> for WarehouseModel {
     fn from(row: warehouses::Warehouse) -> Self {
         Self {
-            settings: serde_json::from_str(&row.properties).unwrap_or_default(),
+            settings: Some(settings(&row)),
             storage_secret: row.storage_secret.map(|_| "***"),
             id: row.id,
             name: row.name,
-            location: row.location,
+            location: Some(row.location),
             active: row.status == Status::Active,
             created_ms: row.created_ms,
             updated_ms: row.updated_ms,
         }
     }
+}
+
+fn settings(row: &warehouses::Warehouse) -> WarehouseSettings {
+    serde_json::from_str(&row.properties).unwrap_or_default()
 }
 
 /// A list of warehouses.
@@ -136,8 +142,15 @@ pub(super) async fn list_warehouses(
     let listing = filled(&app.db, &query.page()?, read, |row| row.name.clone(), shown).await?;
     Ok(Json(ListWarehousesResponse {
         next_page_token: query.next_page_token(&listing),
-        warehouses: listing.items.into_iter().map(WarehouseModel::from).collect(),
+        warehouses: listing.items.into_iter().map(|row| in_list(&access, row)).collect(),
     }))
+}
+
+/// A warehouse as the caller may know it.
+fn in_list(access: &Caller, row: warehouses::Warehouse) -> WarehouseModel {
+    let whole = access.may(&Action::Read, &Object::Warehouse(row.id.clone()));
+    let model = WarehouseModel::from(row);
+    if whole { model } else { WarehouseModel { location: None, settings: None, storage_secret: None, ..model } }
 }
 
 /// Adds a warehouse.
@@ -193,7 +206,7 @@ pub(super) async fn update_warehouse(
     body: Body,
 ) -> Result<Json<WarehouseModel>, Error> {
     let request: UpdateWarehouseRequest = body.json()?;
-    let before = warehouses::load(&app.db, &name).await?.map(|row| WarehouseModel::from(row).settings.allow_prefixes);
+    let before = warehouses::load(&app.db, &name).await?.map(|row| settings(&row).allow_prefixes);
     if request.settings.as_ref().is_some_and(|settings| Some(&settings.allow_prefixes) != before.as_ref()) {
         // Through them a warehouse reaches the files of others.
         require(&access, &Need::server(Action::Administer))?;

@@ -148,9 +148,9 @@ pub fn service(app: App) -> Service {
     let once = middleware::from_fn_with_state(app.clone(), idempotency::guard);
     let authorise = middleware::from_fn_with_state(app.clone(), authorise::guard);
     let who = middleware::from_fn_with_state(app.clone(), authenticate::guard);
-    // The last layer is the first to see a request: who is calling is known first, and who may not ask is not told what
-    // was answered before, either.
-    let router = router.route_layer(once).route_layer(authorise).route_layer(who);
+    // The last layer is the first to see a request: who is calling is known first. Then comes what the same caller was
+    // answered to the same request before: the change itself may have taken away what it needed, such as a table's grants.
+    let router = router.route_layer(authorise).route_layer(once).route_layer(who);
     let router =
         router.fallback(no_route).method_not_allowed_fallback(method_not_allowed).layer(around).with_state(app);
     MapRequest::new(router, path::rewrite)

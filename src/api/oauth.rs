@@ -46,6 +46,7 @@ pub(super) struct OAuthTokenResponse {
         (status = 200, body = OAuthTokenResponse),
         (status = 400, description = "malformed, or what is shown in exchange is not good", body = OAuthError),
         (status = 401, description = "no such client, or a wrong secret", body = OAuthError),
+        (status = 408, description = "the form did not come in time", body = OAuthError),
         (status = 501, description = "this server gives no tokens", body = OAuthError),
         (status = 503, description = "come back in a moment", body = OAuthError)
     )

@@ -10,7 +10,7 @@ use super::model::{
 };
 use super::visible;
 use crate::app::{Agent, App, Use, Warehouse};
-use crate::auth::Caller;
+use crate::auth::{Action, Caller, Object};
 use crate::commit::{self, Asker, Created, Grant, Once, RegisterRequest, Stored, Subject, TableChange};
 use crate::config::RegisterCheck;
 use crate::spec::{self, Namespace, TableIdent, TableMetadata};
@@ -148,8 +148,10 @@ pub(super) async fn register_table(
     body: Body,
 ) -> Result<Response, Error> {
     let request: RegisterTableRequest = app.names(body.json()?);
+    let ident = TableIdent::new(namespace.clone(), request.name.clone())?;
     let request = RegisterRequest {
         name: request.name,
+        may_upgrade: caller.may(&Action::Upgrade, &Object::Table(warehouse.row.id.clone(), ident.clone())),
         metadata_location: request.metadata_location,
         overwrite: request.overwrite.unwrap_or(false),
         check: match query.filled("check") {
@@ -162,7 +164,6 @@ pub(super) async fn register_table(
     let at = app.clone();
     app.finish(async move {
         let stored = commit::register::<TableMetadata>(&at, &warehouse, &namespace, &request, &once).await?;
-        let ident = TableIdent::new(namespace, request.name)?;
         Ok(made(&at, &warehouse, &ident, &stored, asks.of(&caller, &warehouse, &ident)).await)
     })
     .await

@@ -217,6 +217,7 @@ pub(super) async fn register_view(
         name: request.name,
         metadata_location: request.metadata_location,
         overwrite: false,
+        may_upgrade: false,
         check: RegisterCheck::Off,
     };
     let at = app.clone();

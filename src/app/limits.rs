@@ -11,6 +11,9 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
+/// Beside so many requests of known callers one may ask for a token.
+const OPEN_PART: usize = 8;
+
 /// How long a request waits for its turn to read many files.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -23,6 +26,8 @@ tokio::task_local! {
 #[derive(Debug)]
 pub struct Limits {
     requests: Arc<Semaphore>,
+    /// Of those who have not said who they are yet: they must not take the room of all others.
+    open: Arc<Semaphore>,
     heavy: Arc<Semaphore>,
 }
 
@@ -43,12 +48,14 @@ impl Limits {
     /// Room for as much as the settings say.
     pub fn new(config: &LimitConfig) -> Self {
         let of = |count| Arc::new(Semaphore::new(count));
-        Self { requests: of(config.max_requests), heavy: of(config.max_heavy_requests) }
+        let open = of(config.max_requests.div_ceil(OPEN_PART));
+        Self { requests: of(config.max_requests), open, heavy: of(config.max_heavy_requests) }
     }
 
-    /// Room for a request, if there is some.
-    pub fn slot(&self) -> Option<Arc<Slot>> {
-        let permit = Arc::clone(&self.requests).try_acquire_owned().ok()?;
+    /// Room for a request, if there is some; for one that `is_open`, a part that the others do not need.
+    pub fn slot(&self, is_open: bool) -> Option<Arc<Slot>> {
+        let room = if is_open { &self.open } else { &self.requests };
+        let permit = Arc::clone(room).try_acquire_owned().ok()?;
         metrics::gauge!("guillemot_http_requests_in_flight").increment(1.0);
         Some(Arc::new(Slot { _permit: permit, begun: AtomicBool::new(false) }))
     }

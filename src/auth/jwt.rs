@@ -41,6 +41,15 @@ pub(super) fn peek(token: &str) -> Option<Peek> {
     Some(Peek { algorithm: header.alg, key_id: header.kid, issuer })
 }
 
+const WRONG_SIGNATURE: &str = "its signature is wrong";
+const WRONG_ALGORITHM: &str = "it is not signed with";
+const MALFORMED: &str = "it is malformed";
+
+/// Whether a token was refused before its signature was found to hold.
+pub(super) fn is_of_signature(reason: &str) -> bool {
+    [WRONG_SIGNATURE, MALFORMED].contains(&reason) || reason.starts_with(WRONG_ALGORITHM)
+}
+
 /// Checks signature, issuer and audience; when it is valid is left to [`Validity`].
 pub(super) fn verify(
     token: &str,
@@ -61,11 +70,11 @@ pub(super) fn verify(
         Err(error) => Err(Error::Refused(match error.kind() {
             ErrorKind::InvalidAudience => format!("it is for another audience than {}", audience.join(", ")),
             ErrorKind::InvalidIssuer => format!("it is of another issuer than {issuer}"),
-            ErrorKind::InvalidSignature => "its signature is wrong".to_owned(),
-            ErrorKind::InvalidAlgorithm => format!("it is not signed with {algorithm:?}"),
+            ErrorKind::InvalidSignature => WRONG_SIGNATURE.to_owned(),
+            ErrorKind::InvalidAlgorithm => format!("{WRONG_ALGORITHM} {algorithm:?}"),
             ErrorKind::MissingRequiredClaim(claim) => format!("it has no {claim}"),
             ErrorKind::InvalidClaimFormat(claim) => format!("its {claim} makes no sense"),
-            _ => "it is malformed".to_owned(),
+            _ => MALFORMED.to_owned(),
         })),
     }
 }

@@ -59,16 +59,20 @@ impl SigningKeys {
         Self { sealer, token_lifetime_ms: i64::from(token_lifetime_s) * 1000, known: Mutex::default() }
     }
 
-    /// The key to sign with now. It is made if there is none, or the newest has signed long enough.
-    pub(super) async fn newest(&self, db: &Db, now_ms: i64) -> Result<Arc<Key>, Error> {
+    /// The key to sign with now. It is made if there is none, or the newest has signed long enough. None where the key
+    /// `beside` it is gone: whoever takes all keys away must not find a new token that was given for an old one.
+    pub(super) async fn newest(&self, db: &Db, now_ms: i64, beside: Option<&str>) -> Result<Option<Arc<Key>>, Error> {
         let mut known = self.known.lock().await;
         self.refresh(&mut known, db, now_ms, BELIEVED_MS).await?;
+        if beside.is_some_and(|id| !known.keys.iter().any(|key| key.id == id)) {
+            return Ok(None);
+        }
         if let Some(key) = known.keys.first().filter(|key| now_ms < key.created_ms.saturating_add(SIGNS_MS)) {
-            return Ok(Arc::clone(key));
+            return Ok(Some(Arc::clone(key)));
         }
         let key = Arc::new(self.make(db, now_ms).await?);
         known.keys.insert(0, Arc::clone(&key));
-        Ok(key)
+        Ok(Some(key))
     }
 
     /// The key of this name, if a server of this database has it.

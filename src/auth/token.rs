@@ -103,7 +103,7 @@ impl Identities {
     /// A token for a client that knows its secret.
     pub async fn by_secret(&self, at: At<'_>, client: Client<'_>) -> Result<Issued, GrantError> {
         let identity = self.client(at, client).await?;
-        Ok(self.issue(at, &identity).await?)
+        Ok(self.issue(at, &identity, None).await?)
     }
 
     /// A fresh token for one that is still good; for any of its own, if the client also shows its secret.
@@ -114,18 +114,18 @@ impl Identities {
         client: Option<Client<'_>>,
     ) -> Result<Issued, GrantError> {
         let Some(client) = client else {
-            let (claims, validity) = self.read(at, subject_token).await?;
+            let (claims, validity, key_id) = self.read(at, subject_token).await?;
             validity.check(at.now_ms, self.skew_s)?;
             let stamp = Stamp::of(&claims)?;
             let identity = self.fresh(at, &stamp).await?;
-            return Ok(self.issue(at, &identity).await?);
+            return Ok(self.issue(at, &identity, Some(&key_id)).await?);
         };
         let identity = self.client(at, client).await?;
-        let (claims, _) = self.read(at, subject_token).await?;
+        let (claims, ..) = self.read(at, subject_token).await?;
         if Stamp::of(&claims)?.name != identity.name {
             return Err(GrantError::InvalidGrant("the token is not the client's own".to_owned()));
         }
-        Ok(self.issue(at, &identity).await?)
+        Ok(self.issue(at, &identity, None).await?)
     }
 
     /// A token for a statement that is signed with the key of a key file (RFC 7523).
@@ -145,18 +145,23 @@ impl Identities {
         let public = public.ok_or(GrantError::Failed(Error::Keys("a public key in the database is none")))?;
         let email = google_key::email_of(name);
         let audience = [key.token_uri.clone(), GOOGLES_AUDIENCE.to_owned()];
-        let claims = jwt::verify(assertion, &public, Algorithm::RS256, &email, &audience)?;
+        // Whether there is such an identity is nobody's business who has not its key.
+        let claims =
+            jwt::verify(assertion, &public, Algorithm::RS256, &email, &audience).map_err(|error| match error {
+                Error::Refused(reason) if jwt::is_of_signature(&reason) => unknown(),
+                error => error.into(),
+            })?;
         let validity = Validity::of(&claims)?;
         validity.check(at.now_ms, self.skew_s)?;
         if validity.until_s > at.now_ms / 1000 + ASSERTION_S + i64::from(self.skew_s) {
             return Err(refused("it is valid for longer than an hour"));
         }
-        Ok(self.issue(at, &identity).await?)
+        Ok(self.issue(at, &identity, None).await?)
     }
 
     /// Whose token it is, if it is one of ours and good.
     pub(super) async fn verdict(&self, at: At<'_>, token: &str) -> Result<Verdict, Error> {
-        let (claims, validity) = self.read(at, token).await?;
+        let (claims, validity, _) = self.read(at, token).await?;
         validity.check(at.now_ms, self.skew_s)?;
         let stamp = Stamp::of(&claims)?;
         self.check(at, &stamp).await?;
@@ -198,7 +203,8 @@ impl Identities {
         identity.ok_or(GrantError::InvalidClient("client id and secret are not those of an active identity"))
     }
 
-    async fn read(&self, at: At<'_>, token: &str) -> Result<(jwt::Claims, Validity), Error> {
+    /// What one of our tokens claims, and the key that has signed it.
+    async fn read(&self, at: At<'_>, token: &str) -> Result<(jwt::Claims, Validity, String), Error> {
         let peek = jwt::peek(token).ok_or_else(|| Error::refused("it is no JWT"))?;
         if peek.issuer.as_deref() != Some(ISSUER) {
             return Err(Error::refused("it is not one of this catalog's"));
@@ -208,11 +214,13 @@ impl Identities {
         let key = key.ok_or_else(|| Error::refused("this catalog has no key of that name"))?;
         let claims = jwt::verify(token, &key.public, signing::ALGORITHM, ISSUER, &[ISSUER.to_owned()])?;
         let validity = Validity::of(&claims)?;
-        Ok((claims, validity))
+        Ok((claims, validity, id))
     }
 
-    async fn issue(&self, at: At<'_>, identity: &Identity) -> Result<Issued, Error> {
-        let key = self.keys.newest(at.db, at.now_ms).await?;
+    /// A token for an identity; where it is for another token, that one's key must still be there.
+    async fn issue(&self, at: At<'_>, identity: &Identity, for_one_of: Option<&str>) -> Result<Issued, Error> {
+        let key = self.keys.newest(at.db, at.now_ms, for_one_of).await?;
+        let key = key.ok_or_else(|| Error::refused("this catalog has no key of that name"))?;
         let mut header = Header::new(signing::ALGORITHM);
         header.typ = Some("at+jwt".to_owned());
         header.kid = Some(key.id.clone());

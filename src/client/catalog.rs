@@ -5,7 +5,6 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
-use reqwest::redirect::Policy;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
@@ -132,7 +131,7 @@ impl Catalog {
     /// Asks a catalog for its configuration, after a token if it is to be had for credentials.
     pub async fn connect(connection: Connection) -> Result<Self, Error> {
         check_address(&connection.uri)?;
-        let client = http(&connection.uri, Policy::default())?;
+        let client = http(&connection.uri)?;
         let given = match &connection.login {
             Login::Token(token) => Some(Secret(token.clone())),
             Login::None | Login::Credentials(_) => None,

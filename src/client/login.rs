@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use reqwest::redirect::Policy;
 use serde::Deserialize;
 
 use super::{Error, beginning, http, unreachable};
@@ -77,8 +76,7 @@ struct Denied {
 /// Gets a token. `default_server` is the catalog's own token endpoint.
 pub(super) async fn token(credentials: &ClientCredentials, default_server: &str) -> Result<String, Error> {
     let url = credentials.server.as_deref().unwrap_or(default_server);
-    // A secret is sent to whom it was meant for, and on to nobody.
-    let client = http(url, Policy::none())?;
+    let client = http(url)?;
     let mut form = vec![("grant_type", "client_credentials")];
     form.extend(credentials.id.as_deref().map(|id| ("client_id", id)));
     form.extend([("client_secret", credentials.secret.as_str()), ("scope", credentials.scope.as_str())]);

@@ -8,6 +8,7 @@ mod pages;
 
 pub use catalog::{Catalog, Connection};
 pub use login::{ClientCredentials, Login};
+use reqwest::redirect::Policy;
 
 use std::time::Duration;
 
@@ -66,12 +67,13 @@ impl Error {
 }
 
 /// A client of HTTP, with this project's name and limits.
-fn http(url: &str, redirects: reqwest::redirect::Policy) -> Result<reqwest::Client, Error> {
+/// A client that follows no redirect: what is sent to a catalog is sent on to nobody.
+fn http(url: &str) -> Result<reqwest::Client, Error> {
     let client = reqwest::Client::builder()
         .user_agent(concat!("guillemot/", env!("CARGO_PKG_VERSION")))
         .timeout(REQUEST_LIMIT)
         .connect_timeout(CONNECT_LIMIT)
-        .redirect(redirects);
+        .redirect(Policy::none());
     client.build().map_err(|fault| unreachable(url, fault))
 }
 

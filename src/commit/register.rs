@@ -24,6 +24,8 @@ pub struct RegisterRequest {
     pub metadata_location: String,
     /// Whether a table of this name may be there already, and gets this file. Views have no such wish.
     pub overwrite: bool,
+    /// Whether the table that is there may get a file of a higher format version.
+    pub may_upgrade: bool,
     /// How strictly the table is checked, where that is more than the settings ask for.
     pub check: RegisterCheck,
 }
@@ -44,7 +46,16 @@ pub async fn register<M: Document>(
     if replaced.is_none() {
         require_free(app, warehouse, M::KIND, &ident).await?;
     }
-    let stored = read_candidate(app, warehouse, &request.metadata_location, replaced.as_ref()).await?;
+    let stored = read_candidate::<M>(app, warehouse, &request.metadata_location, replaced.as_ref()).await?;
+    if let Some(row) = replaced.as_ref().filter(|row| row.format_version < stored.metadata().format_version())
+        && !request.may_upgrade
+    {
+        let (from, to) = (row.format_version, stored.metadata().format_version());
+        let what = "which takes upgrade-format-version on it";
+        return Err(Error::Forbidden(format!(
+            "Not allowed: that would take table {ident} from version {from} to {to}, {what}"
+        )));
+    }
     check_candidate(app, warehouse, ident, replaced, stored, request.check).await?.carry_out(app, warehouse, once).await
 }
 

@@ -15,7 +15,8 @@ pub(super) use needs::{Named, Need};
 use super::audit;
 use super::error::Error;
 use super::extract::{Body, client_path, read_body};
-use crate::app::App;
+use super::idempotency::Denied;
+use crate::app::{App, WarehouseError};
 use crate::auth::{Action, Caller, Decision, Object, Principal};
 use crate::spec::TableIdent;
 use crate::store::tables::Kind;
@@ -99,7 +100,11 @@ pub(super) async fn guard(State(app): State<App>, mut request: Request, next: Ne
     let mut trace = Trace::default();
     let response = match admit(&app, rule, principal, request, &mut trace).await {
         Ok(request) => next.run(request).await,
-        Err(error) => error.into_response(),
+        Err(error) => {
+            let mut response = error.into_response();
+            response.extensions_mut().insert(Denied);
+            response
+        }
     };
     audit::keep(&app, &asked, trace, changes, response.status());
     Ok(response)
@@ -140,15 +145,37 @@ async fn decide(
 ) -> Result<Caller, Error> {
     if *rule == Rule::LoadTable {
         let access = app.access_from_memory(Arc::clone(&principal)).await?;
-        let needs = needs::needs(rule, app, parts, body).await?;
-        if needs.iter().all(|need| access.may(&need.action, &need.object)) {
+        if let Ok(needs) = needs::needs(rule, app, parts, body).await
+            && needs.iter().all(|need| access.may(&need.action, &need.object))
+        {
             return traced(access, needs, trace);
         }
         // Memory may be old, and a new grant allow it.
     }
     let access = app.access(principal).await?;
-    let needs = needs::needs(rule, app, parts, body).await?;
+    let needs = needs_of(rule, app, &access, parts, body).await?;
     traced(access, needs, trace)
+}
+
+/// What a request needs. One that makes no sense tells a caller so only in a warehouse that it may see: elsewhere it is
+/// answered as if there were none, sense or not.
+async fn needs_of(
+    rule: &Rule,
+    app: &App,
+    access: &Caller,
+    parts: &mut Parts,
+    body: Option<&Body>,
+) -> Result<Vec<Need>, Error> {
+    let error = match needs::needs(rule, app, parts, body).await {
+        Ok(needs) => return Ok(needs),
+        Err(error) => error,
+    };
+    match needs::warehouse(rule, app, parts).await? {
+        Some((name, row)) if !access.may(&Action::See, &Object::Warehouse(row.id.clone())) => {
+            Err(WarehouseError::NotFound(name).into())
+        }
+        _ => Err(error),
+    }
 }
 
 /// Decides on each of the needs, and notes what was decided.

@@ -105,6 +105,24 @@ pub(super) async fn needs(rule: &Rule, app: &App, parts: &mut Parts, body: Optio
     }
 }
 
+/// The warehouse that a request names, served or not, and how it names it.
+pub(super) async fn warehouse(
+    rule: &Rule,
+    app: &App,
+    parts: &mut Parts,
+) -> Result<Option<(String, warehouses::Warehouse)>, Error> {
+    use crate::api::extract::WarehousePath;
+    let name = match rule {
+        Rule::Open | Rule::Anyone | Rule::Inside | Rule::Server(_) => None,
+        Rule::Config => query(app, parts).await?.filled("warehouse").map(str::to_owned),
+        Rule::Managed(_) | Rule::ManagedTable(_) => Some(WarehousePath::from_request_parts(parts, app).await?.0),
+        _ => named_warehouse(parts, app).await?,
+    };
+    let Some(name) = name else { return Ok(None) };
+    let row = app.warehouse_row(&name).await?;
+    Ok(row.map(|row| (name, row)))
+}
+
 fn visible(warehouse: &Warehouse, named: Option<&str>) -> Need {
     let named = named.map_or(Named::UnnamedWarehouse, |name| Named::Entity(Entity::Warehouse(name.to_owned())));
     Need { action: Action::See, object: Object::Warehouse(warehouse.row.id.clone()), named }

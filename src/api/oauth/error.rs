@@ -23,6 +23,9 @@ pub(super) enum Refusal {
     /// The request is malformed.
     #[error("{0}")]
     Malformed(String),
+    /// The form did not come in its time.
+    #[error("the form did not come in time")]
+    TooSlow,
     /// Tokens are given in other ways.
     #[error(
         "grant_type `{0}` is not served: expected client_credentials, \
@@ -53,6 +56,7 @@ impl Refusal {
     fn wire(&self) -> (StatusCode, &'static str) {
         match self {
             Self::Malformed(_) => (StatusCode::BAD_REQUEST, "invalid_request"),
+            Self::TooSlow => (StatusCode::REQUEST_TIMEOUT, "invalid_request"),
             Self::Unsupported(_) => (StatusCode::BAD_REQUEST, "unsupported_grant_type"),
             Self::GivesNone { .. } => (StatusCode::NOT_IMPLEMENTED, "unsupported_grant_type"),
             Self::Grant(GrantError::InvalidClient(_)) => (StatusCode::UNAUTHORIZED, "invalid_client"),
@@ -69,9 +73,10 @@ impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let (status, error) = self.wire();
         if status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED {
-            tracing::error!(status = status.as_u16(), error, "{}", chain(&self));
+            tracing::error!(status = status.as_u16(), error, cause = ?chain(&self), "no token was given");
         } else {
-            tracing::info!(status = status.as_u16(), error, "no token was given: {self}");
+            // As a debug text: what clients write must not look like a line of the log.
+            tracing::info!(status = status.as_u16(), error, reason = ?self.to_string(), "no token was given");
         }
         let mut response = (status, Json(OAuthError { error, error_description: self.to_string() })).into_response();
         let headers = response.headers_mut();

@@ -1,6 +1,7 @@
 //! What a client sends to the token endpoint: a form, and perhaps a Basic header.
 
 use super::error::Refusal;
+use crate::api::error::Error;
 use crate::api::extract::read_body;
 use axum::body::Body;
 use axum::http::{HeaderMap, header};
@@ -19,10 +20,13 @@ pub(super) struct Form(Vec<(String, String)>);
 impl Form {
     pub(super) async fn read(headers: &HeaderMap, body: Body) -> Result<Self, Refusal> {
         let malformed = |what: &str| Refusal::Malformed(what.to_owned());
-        let body =
-            read_body(body, MAX_READ).await.map_err(|_| malformed("the body cannot be read, or is too large"))?;
+        let body = read_body(body, MAX_READ).await.map_err(|error| match error {
+            Error::BodyTooSlow => Refusal::TooSlow,
+            _ => malformed("the body cannot be read, or is too large"),
+        })?;
         let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        if !kind.to_ascii_lowercase().starts_with("application/x-www-form-urlencoded") {
+        let kind = kind.split(';').next().unwrap_or_default().trim();
+        if !kind.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
             return Err(malformed("Content-Type: expected application/x-www-form-urlencoded"));
         }
         Self::parse(&body.0)
@@ -39,11 +43,10 @@ impl Form {
                 let name: String = name.chars().take(100).collect();
                 return Err(malformed(format!("{name} is given twice")));
             }
-            // A field without a value is as good as absent (RFC 6749, 3.2).
-            if !value.is_empty() {
-                fields.push((name, value));
-            }
+            fields.push((name, value));
         }
+        // A field without a value is as good as absent (RFC 6749, 3.2).
+        fields.retain(|(_, value)| !value.is_empty());
         Ok(Self(fields))
     }
 
@@ -91,7 +94,7 @@ mod tests {
             (Some("x"), None, Some("a b"))
         );
         assert!(form.required("client_secret").is_err());
-        assert!(Form::parse(b"a=1&a=1").is_err());
+        assert!(Form::parse(b"a=1&a=1").is_err() && Form::parse(b"a=&a=1").is_err());
         assert!(Form::parse(&vec![b'x'; MAX_FORM + 1]).is_err());
         assert!(Form::parse(b"\xff\x00%zz&&=&").is_ok_and(|form| form.required("grant_type").is_err()));
     }

@@ -128,6 +128,23 @@ async fn who_is_not_known_cannot_take_up_room_with_a_body() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_asks_for_a_token_cannot_take_up_the_room_of_others() {
+    let server = Server::start_secured_with(Setting::Local, |settings| settings.limits.max_requests = Some(8)).await;
+    let head = "POST /iceberg/v1/oauth/tokens HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n";
+    let mut slow = Vec::new();
+    for _ in 0..20 {
+        slow.push(connect(&server, head).await);
+    }
+    sleep(Duration::from_millis(300)).await;
+    let known = [(crate::support::server::TEST_USER, "root")];
+    server.send(Method::GET, NAMESPACES, None, &known).await.expect(200);
+    server.ask_for_token(&[("grant_type", "client_credentials")], &[]).await.error(503, "ServiceUnavailableException");
+    let (answer, _) = heard(&mut slow[0], Duration::from_secs(12)).await;
+    assert!(answer.starts_with("HTTP/1.1 408") && answer.contains("invalid_request"), "{answer}");
+    server.ask_for_token(&[("grant_type", "client_credentials")], &[]).await.expect(401);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn headers_that_trickle_and_connections_that_idle_are_closed() {
     let server = limited(|settings| {
         settings.limits.header_timeout_s = Some(1);

@@ -13,6 +13,9 @@ on_both_secured!(
     a_purge_needs_more_than_a_drop,
     what_the_body_names_is_what_is_decided,
     a_replayed_answer_is_only_for_who_asked_first,
+    a_change_that_takes_its_own_grant_away_is_answered_again,
+    a_denial_is_kept_under_no_key,
+    a_register_over_a_table_is_no_way_around_the_upgrade,
     views_that_refer_to_a_table_open_nothing,
     places_outside_are_the_servers_to_allow,
 );
@@ -157,6 +160,49 @@ async fn a_replayed_answer_is_only_for_who_asked_first(server: Server) {
     send("bob").await.error(400, "BadRequestException");
     // Nor for one who may not ask any more.
     send("nobody").await.error(400, "BadRequestException");
+}
+
+async fn a_change_that_takes_its_own_grant_away_is_answered_again(server: Server) {
+    furnish(&server).await;
+    server.grant_in("tom", "viewer", "other", "").await;
+    server.grant_in("tom", "drop", "ns", "t").await;
+    let headers =
+        [("idempotency-key", "0197a5b0-7c1e-7def-8123-456789abcdef"), (crate::support::server::TEST_USER, "tom")];
+    for _ in 0..2 {
+        let path = "/iceberg/v1/namespaces/ns/tables/t";
+        server.send(Method::DELETE, path, None, &headers).await.expect(204);
+    }
+    As(&server, "tom").delete("/namespaces/ns/tables/t").await.expect(404);
+}
+
+async fn a_denial_is_kept_under_no_key(server: Server) {
+    furnish(&server).await;
+    server.grant_in("tom", "viewer", "other", "").await;
+    let headers =
+        [("idempotency-key", "0197a5b0-7c1e-7def-8123-456789abcdef"), (crate::support::server::TEST_USER, "tom")];
+    let drop = async || server.send(Method::DELETE, "/iceberg/v1/namespaces/ns/tables/t", None, &headers).await;
+    drop().await.error(404, "NoSuchTableException");
+    server.grant_in("tom", "drop", "ns", "t").await;
+    drop().await.expect(204);
+}
+
+async fn a_register_over_a_table_is_no_way_around_the_upgrade(server: Server) {
+    furnish(&server).await;
+    server.grant_in("ned", "editor", "ns", "").await;
+    let ned = As(&server, "ned");
+    let (path, root) = ("/namespaces/ns/tables/t", As(&server, "root"));
+    let old = ned.get(path).await.expect(200)["metadata-location"].clone();
+    let upgrade = commit(&json!([{"action": "upgrade-format-version", "format-version": 3}]));
+    let new = root.post(path, upgrade).await.expect(200)["metadata-location"].clone();
+    let register = |location: &Value| json!({"name": "t", "metadata-location": location, "overwrite": true});
+    ned.post("/namespaces/ns/register", register(&old)).await.expect(200);
+    let said = ned.post("/namespaces/ns/register", register(&new)).await.error(403, "ForbiddenException");
+    let expected =
+        "Not allowed: that would take table ns.t from version 2 to 3, which takes upgrade-format-version on it";
+    assert_eq!(said, expected);
+    assert_eq!(ned.get(path).await.expect(200)["metadata-location"], old);
+    server.grant_in("ned", "upgrade-format-version", "ns", "t").await;
+    ned.post("/namespaces/ns/register", register(&new)).await.expect(200);
 }
 
 async fn views_that_refer_to_a_table_open_nothing(server: Server) {

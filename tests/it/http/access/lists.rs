@@ -11,6 +11,7 @@ on_both_secured!(
     warehouses_tasks_dropped_tables_and_warnings_are_those_that_may_be_seen,
     a_grant_goes_with_its_table,
     a_namespace_made_anew_has_none_of_the_old_grants,
+    a_hidden_warehouse_is_as_if_it_were_not_there_whatever_is_asked,
 );
 
 async fn a_table_shows_its_namespaces_by_name_only(server: Server) {
@@ -59,7 +60,7 @@ async fn warehouses_tasks_dropped_tables_and_warnings_are_those_that_may_be_seen
     furnish(&server).await;
     let root = As(&server, "root");
     let location = format!("{}/second", server.warehouse);
-    let second = json!({"name": "second", "location": location, "settings": {"soft-delete-hold-s": 1000}});
+    let second = json!({"name": "second", "location": &location, "settings": {"soft-delete-hold-s": 1000}});
     root.manage(Method::POST, "/warehouses", Some(second)).await.expect(200);
     root.post("/second/namespaces", json!({"namespace": ["a"]})).await.expect(200);
     let table = |name: &str| json!({"name": name, "schema": crate::support::server::schema()});
@@ -72,7 +73,14 @@ async fn warehouses_tasks_dropped_tables_and_warnings_are_those_that_may_be_seen
         list[key].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap().to_owned()).collect()
     };
     let ned = As(&server, "ned");
-    assert_eq!(names(&ned.manage(Method::GET, "/warehouses", None).await.expect(200), "warehouses"), ["lake"]);
+    let seen = ned.manage(Method::GET, "/warehouses", None).await.expect(200);
+    assert_eq!(names(&seen, "warehouses"), ["lake"]);
+    // Of a warehouse that holds something of theirs they learn the name, and not how its store is reached.
+    for hidden in ["location", "settings", "storage-secret"] {
+        assert_eq!(seen["warehouses"][0].get(hidden), None);
+    }
+    let all = root.manage(Method::GET, "/warehouses", None).await.expect(200);
+    assert_eq!(all["warehouses"][1]["location"], location.as_str());
     assert_eq!(
         names(&root.manage(Method::GET, "/warehouses", None).await.expect(200), "warehouses"),
         ["lake", "second"]
@@ -120,6 +128,36 @@ async fn warehouses_tasks_dropped_tables_and_warnings_are_those_that_may_be_seen
     vic.manage(Method::POST, &retry, None).await.error(403, "ForbiddenException");
     ned.manage(Method::POST, &retry, None).await.error(404, "NotFoundException");
     root.manage(Method::DELETE, &end, None).await.expect(204);
+}
+
+async fn a_hidden_warehouse_is_as_if_it_were_not_there_whatever_is_asked(server: Server) {
+    let root = As(&server, "root");
+    for name in ["off", "second"] {
+        let new = json!({"name": name, "location": format!("{}/{name}", server.warehouse)});
+        root.manage(Method::POST, "/warehouses", Some(new)).await.expect(200);
+    }
+    let off = json!({"active": false});
+    root.manage(Method::PATCH, "/warehouses/off", Some(off)).await.expect(200);
+    let ned = As(&server, "ned");
+    let asks = [
+        (Method::GET, "/WAREHOUSE/namespaces"),
+        (Method::GET, "/WAREHOUSE/namespaces?parent=%00"),
+        (Method::GET, "/WAREHOUSE/namespaces/%1F/tables"),
+        (Method::GET, "/WAREHOUSE/namespaces/a%00/tables"),
+        (Method::DELETE, "/WAREHOUSE/namespaces/a/tables/t?purgeRequested=x"),
+        (Method::GET, "/config?warehouse=WAREHOUSE"),
+    ];
+    for (method, path) in asks {
+        let ask = async |name: &str| {
+            let reply = ned.send(method.clone(), &path.replace("WAREHOUSE", name), None).await;
+            (reply.status, reply.text.replace(name, "WAREHOUSE"))
+        };
+        let none = ask("none").await;
+        assert_eq!(none.0, 404, "{path}");
+        for name in ["off", "second"] {
+            assert_eq!(ask(name).await, none, "{name} {path}");
+        }
+    }
 }
 
 async fn a_grant_goes_with_its_table(server: Server) {

@@ -87,6 +87,19 @@ async fn a_catalog_that_is_none_is_told_from_one_that_says_no() {
     assert!(ran.line("failed import: ").contains("cannot be reached"), "{}", ran.out);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_catalog_is_sent_is_sent_on_to_nobody() {
+    let target = Server::start(Setting::Local).await;
+    let other = Idp::start().await;
+    let place = format!("{}/v1/config", other.url);
+    let elsewhere = get(move || async move { axum::response::Redirect::temporary(&place) });
+    let source = serve(Router::new().route("/v1/config", elsewhere)).await;
+    let ran = import(&target, &["catalog", "--uri", &source, "--header", "x-api-key=for-the-source-alone"]);
+    ran.ends(1, "imported 0 tables, 0 views, 0 namespaces; 0 already there; 1 failed");
+    assert!(ran.line("failed import: ").contains("/v1/config answers 307"), "{}", ran.out);
+    assert!(other.asked("/v1/config").is_empty());
+}
+
 /// Serves a router on a free port; its address.
 pub(super) async fn serve(router: Router) -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
