@@ -147,6 +147,9 @@ fn store_text(error: &StoreError) -> String {
     }
 }
 
+/// How much of a refusal's text goes into the log, in characters.
+const MAX_LOGGED: usize = 2000;
+
 /// Status and Iceberg's error type.
 type Wire = (StatusCode, &'static str);
 
@@ -304,8 +307,13 @@ impl IntoResponse for Error {
         } else if status.is_server_error() {
             tracing::error!(status = status.as_u16(), kind, "{}", chain(&self));
         }
-        let error =
-            ErrorModel { message: self.to_string(), kind, code: status.as_u16(), violations: self.violations() };
+        let message = self.to_string();
+        if status.is_client_error() && status != StatusCode::NOT_FOUND {
+            // Not every client shows it to its user. As a debug text, for what clients write must not look like a line.
+            let reason = message.chars().take(MAX_LOGGED).collect::<String>();
+            tracing::info!(kind, ?reason, "refused");
+        }
+        let error = ErrorModel { message, kind, code: status.as_u16(), violations: self.violations() };
         let mut response = (status, Json(IcebergErrorResponse { error })).into_response();
         if let Self::Caller(error) = &self
             && let Some(challenge) = challenge(error)
