@@ -81,6 +81,10 @@ async fn the_catalog_is_served_by_https_to_who_trusts_its_certificate() {
     assert_eq!(made.status(), 200);
     let listed = client.get(&namespaces).send().await.unwrap().text().await.unwrap();
     assert_eq!(listed, r#"{"namespaces":[["ns"]]}"#);
+    let address = server.base.strip_prefix("https://").unwrap().to_owned();
+    let healthy = Config { listen: address, ..server.app.config.clone() };
+    guillemot::server::ask_health(&healthy).await.unwrap();
+    guillemot::server::ask_health(&Config { tls: None, ..healthy }).await.unwrap_err();
 
     let stranger = Pair::new().client();
     assert!(stranger.get(&namespaces).send().await.unwrap_err().is_connect());

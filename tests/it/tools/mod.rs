@@ -1,6 +1,7 @@
 //! The tools of the binary, run as people and scripts run them.
 
 mod docs;
+mod identity;
 mod import;
 mod inspect;
 mod verify;
