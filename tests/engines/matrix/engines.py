@@ -75,9 +75,6 @@ def go():
     return target / "engine"
 
 
-<<<<<<< HEAD
-# The packages of the JDK that Flink reaches into, as its own scripts open them.
-=======
 def rust():
     """The iceberg-rust program."""
     target = cache.folder() / "engines" / "iceberg-rust"
@@ -88,8 +85,7 @@ def rust():
     return target / "debug" / "iceberg-rust-engine"
 
 
-# The open packages of the JDK that Flink and Spark reach into.
->>>>>>> engines-b
+# The packages of the JDK that Flink reaches into, as its own scripts open them.
 OPENS = [
     f"--add-opens=java.base/{package}=ALL-UNNAMED"
     for package in (
@@ -126,7 +122,6 @@ ENGINES = [
         login=True,
         **spark(lambda: cache.venv("spark4") / "bin" / "python", spark4),
     ),
-<<<<<<< HEAD
     Engine("pyiceberg", "PyIceberg 0.12.0", login=True, **python("tools", "readers/pyiceberg_engine.py")),
     Engine("duckdb", "DuckDB 1.5.5", login=True, **python("tools", "readers/duckdb_engine.py")),
     Engine("iceberg-js", "iceberg-js 1.0.0", login=True, run=iceberg_js, fetch=iceberg_js),
@@ -135,13 +130,7 @@ ENGINES = [
     Engine("daft", "Daft 0.7.26", login=True, storage="folder", **python("readers", "readers/daft_engine.py")),
     Engine("chdb", "chDB 4.4.0", login=True, **python("readers", "readers/chdb_engine.py")),
     Engine("sail", "Sail 0.7.2", login=True, **python("readers", "readers/sail_engine.py")),
-=======
-    Engine("polars", "Polars 2.1.0", **python("readers", "readers/polars_engine.py")),
-    Engine("daft", "Daft 0.7.26", storage="folder", **python("readers", "readers/daft_engine.py")),
-    Engine("chdb", "chDB 4.4.0", **python("readers", "readers/chdb_engine.py")),
-    Engine("sail", "Sail 0.7.2", **python("readers", "readers/sail_engine.py")),
     Engine("iceberg-rust", "iceberg-rust 0.10.1", run=lambda: [rust()], fetch=rust),
->>>>>>> engines-b
     Engine("trino", "Trino 483", **maven("trino", "TrinoEngine", arguments=TRINO, java=25)),
     Engine("beam", "Beam 2.67.0, its Iceberg 1.6.1", **maven("beam", "BeamEngine", arguments=["-Dformat=2"])),
     Engine(
