@@ -106,7 +106,7 @@ impl Issuer {
         let key = self.key(peek.key_id.as_deref(), algorithm, now_ms).await?;
         let claims = match check(key.ok_or_else(unknown)?) {
             // Its name would have told whether the key is a new one.
-            Err(Error::Refused(_)) if peek.key_id.is_none() && self.doubt(now_ms).await => {
+            Err(_) if peek.key_id.is_none() && self.doubt(now_ms).await => {
                 check(self.key(None, algorithm, now_ms).await?.ok_or_else(unknown)?)?
             }
             checked => checked?,

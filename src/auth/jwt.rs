@@ -41,13 +41,20 @@ pub(super) fn peek(token: &str) -> Option<Peek> {
     Some(Peek { algorithm: header.alg, key_id: header.kid, issuer })
 }
 
-const WRONG_SIGNATURE: &str = "its signature is wrong";
-const WRONG_ALGORITHM: &str = "it is not signed with";
-const MALFORMED: &str = "it is malformed";
+/// Why a token is not believed.
+#[derive(Debug)]
+pub(super) enum Fault {
+    /// Whoever made it has not shown to have the key.
+    Unsigned(String),
+    /// It is signed, and claims something else.
+    Claim(String),
+}
 
-/// Whether a token was refused before its signature was found to hold.
-pub(super) fn is_of_signature(reason: &str) -> bool {
-    [WRONG_SIGNATURE, MALFORMED].contains(&reason) || reason.starts_with(WRONG_ALGORITHM)
+impl From<Fault> for Error {
+    fn from(fault: Fault) -> Self {
+        let (Fault::Unsigned(reason) | Fault::Claim(reason)) = fault;
+        Self::Refused(reason)
+    }
 }
 
 /// Checks signature, issuer and audience; when it is valid is left to [`Validity`].
@@ -57,7 +64,7 @@ pub(super) fn verify(
     algorithm: Algorithm,
     issuer: &str,
     audience: &[String],
-) -> Result<Claims, Error> {
+) -> Result<Claims, Fault> {
     // One algorithm, chosen by us: what the token's header says is compared with it, and never trusted.
     let mut rules = Validation::new(algorithm);
     rules.set_issuer(&[issuer]);
@@ -67,15 +74,17 @@ pub(super) fn verify(
     rules.validate_exp = false;
     match decode::<Claims>(token, key, &rules) {
         Ok(token) => Ok(token.claims),
-        Err(error) => Err(Error::Refused(match error.kind() {
-            ErrorKind::InvalidAudience => format!("it is for another audience than {}", audience.join(", ")),
-            ErrorKind::InvalidIssuer => format!("it is of another issuer than {issuer}"),
-            ErrorKind::InvalidSignature => WRONG_SIGNATURE.to_owned(),
-            ErrorKind::InvalidAlgorithm => format!("{WRONG_ALGORITHM} {algorithm:?}"),
-            ErrorKind::MissingRequiredClaim(claim) => format!("it has no {claim}"),
-            ErrorKind::InvalidClaimFormat(claim) => format!("its {claim} makes no sense"),
-            _ => MALFORMED.to_owned(),
-        })),
+        Err(error) => Err(match error.kind() {
+            ErrorKind::InvalidAudience => {
+                Fault::Claim(format!("it is for another audience than {}", audience.join(", ")))
+            }
+            ErrorKind::InvalidIssuer => Fault::Claim(format!("it is of another issuer than {issuer}")),
+            ErrorKind::MissingRequiredClaim(claim) => Fault::Claim(format!("it has no {claim}")),
+            ErrorKind::InvalidClaimFormat(claim) => Fault::Claim(format!("its {claim} makes no sense")),
+            ErrorKind::InvalidSignature => Fault::Unsigned("its signature is wrong".to_owned()),
+            ErrorKind::InvalidAlgorithm => Fault::Unsigned(format!("it is not signed with {algorithm:?}")),
+            _ => Fault::Unsigned("it is malformed".to_owned()),
+        }),
     }
 }
 

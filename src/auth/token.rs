@@ -2,7 +2,7 @@
 
 use super::client_secret::Checker;
 use super::error::{Error, GrantError};
-use super::jwt::{self, Validity};
+use super::jwt::{self, Fault, Validity};
 use super::sealed::Sealer;
 use super::secret::random;
 use super::signing::{self, SigningKeys};
@@ -147,9 +147,9 @@ impl Identities {
         let audience = [key.token_uri.clone(), GOOGLES_AUDIENCE.to_owned()];
         // Whether there is such an identity is nobody's business who has not its key.
         let claims =
-            jwt::verify(assertion, &public, Algorithm::RS256, &email, &audience).map_err(|error| match error {
-                Error::Refused(reason) if jwt::is_of_signature(&reason) => unknown(),
-                error => error.into(),
+            jwt::verify(assertion, &public, Algorithm::RS256, &email, &audience).map_err(|fault| match fault {
+                Fault::Unsigned(_) => unknown(),
+                claim @ Fault::Claim(_) => Error::from(claim).into(),
             })?;
         let validity = Validity::of(&claims)?;
         validity.check(at.now_ms, self.skew_s)?;

@@ -4,6 +4,7 @@ import json
 import os
 import sys
 import traceback
+from concurrent.futures import ThreadPoolExecutor
 
 
 def step(name, body, otherwise="fail"):
@@ -30,6 +31,12 @@ def counts(rows):
                 raise
             traceback.print_exc(file=sys.stderr)
             write({"count": history, "message": words(e)})
+
+
+def together(write, writers=4):
+    """Runs `write(i)` of so many writers at once; fails as the first of them did, when all are done."""
+    with ThreadPoolExecutor(writers) as pool:
+        list(pool.map(write, range(writers)))
 
 
 def same(found, expected):

@@ -1,9 +1,7 @@
 """DuckDB with its Iceberg extension: a reader and writer in C++, and deletion vectors of its own."""
 
-import threading
-
 import lake
-from claims import absent, counts, same, step
+from claims import absent, counts, same, step, together
 
 db = None
 
@@ -138,7 +136,6 @@ def metadata():
 def concurrent():
     """DuckDB leaves it to its user to try again: each writer does."""
     create("shared")
-    failures = []
 
     def write(i):
         own = lake.duckdb()
@@ -146,17 +143,11 @@ def concurrent():
             try:
                 own.execute(f"INSERT INTO lk.duck.shared VALUES ({i}, 'c')")
                 return
-            except Exception as e:
+            except Exception:
                 if not left:
-                    failures.append(e)
+                    raise
 
-    writers = [threading.Thread(target=write, args=(i,)) for i in range(4)]
-    for writer in writers:
-        writer.start()
-    for writer in writers:
-        writer.join()
-    for failure in failures:
-        raise failure
+    together(write)
     return now("shared", rows=4)
 
 

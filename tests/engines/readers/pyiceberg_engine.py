@@ -1,11 +1,10 @@
 """PyIceberg: a catalog client, a reader of deletion vectors, and a writer of versions 1 and 2."""
 
 import datetime
-import threading
 
 import lake
 import pyarrow as pa
-from claims import absent, counts, same, step
+from claims import absent, counts, same, step, together
 from pyiceberg.expressions import EqualTo
 from pyiceberg.schema import Schema
 from pyiceberg.types import LongType, NestedField, StringType
@@ -152,21 +151,7 @@ def metadata():
 def concurrent():
     create("shared")
     tables = [load("shared") for _ in range(4)]  # all of them from before the first write
-    failures = []
-
-    def write(i):
-        try:
-            tables[i].append(rows(i, i + 1))
-        except Exception as e:
-            failures.append(e)
-
-    writers = [threading.Thread(target=write, args=(i,)) for i in range(4)]
-    for writer in writers:
-        writer.start()
-    for writer in writers:
-        writer.join()
-    for failure in failures:
-        raise failure
+    together(lambda i: tables[i].append(rows(i, i + 1)))
     return now("shared", rows=4)
 
 

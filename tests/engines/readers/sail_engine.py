@@ -2,7 +2,6 @@
 
 import json
 import os
-import threading
 
 import lake
 
@@ -20,7 +19,7 @@ os.environ["GOOGLE_SERVICE_ACCOUNT_KEY"] = json.dumps(
     }
 )
 
-from claims import absent, counts, same, step
+from claims import absent, counts, same, step, together
 from pysail.spark import SparkConnectServer
 from pyspark.sql import SparkSession
 
@@ -164,21 +163,7 @@ def metadata():
 
 def concurrent():
     create("shared", 3)
-    failures = []
-
-    def write(i):
-        try:
-            connect().sql(f"INSERT INTO lk.sail.shared VALUES ({i}, 'c')").collect()
-        except Exception as e:
-            failures.append(e)
-
-    writers = [threading.Thread(target=write, args=(i,)) for i in range(4)]
-    for writer in writers:
-        writer.start()
-    for writer in writers:
-        writer.join()
-    for failure in failures:
-        raise failure
+    together(lambda i: connect().sql(f"INSERT INTO lk.sail.shared VALUES ({i}, 'c')").collect())
     return now("shared", rows=4)
 
 

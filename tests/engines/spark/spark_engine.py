@@ -4,12 +4,11 @@ import datetime
 import os
 import sys
 import tempfile
-import threading
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from claims import absent, counts, same, step
+from claims import absent, counts, same, step, together
 from pyspark.sql import SparkSession
 
 URI, LOCATION = os.environ["CATALOG_URI"], os.environ["WAREHOUSE_LOCATION"]
@@ -188,21 +187,7 @@ def metadata():
 
 def concurrent():
     create("shared", 3)
-    failures = []
-
-    def write(i):
-        try:
-            sql(f"INSERT INTO lk.spark.shared VALUES ({i}, 'c')")
-        except Exception as e:
-            failures.append(e)
-
-    writers = [threading.Thread(target=write, args=(i,)) for i in range(4)]
-    for writer in writers:
-        writer.start()
-    for writer in writers:
-        writer.join()
-    for failure in failures:
-        raise failure
+    together(lambda i: sql(f"INSERT INTO lk.spark.shared VALUES ({i}, 'c')"))
     return now("shared", rows=4)
 
 
