@@ -46,6 +46,9 @@ const TABLES_EACH: usize = 8;
 /// Workloads that are compared take turns, so that a disturbance of the machine meets both.
 const ROUNDS: u32 = 2;
 
+/// As often for loads, which are told apart by a few percent.
+const LOAD_ROUNDS: u32 = 12;
+
 /// Loads a Guillemot of its own, and what else is named, and prints what each did.
 #[derive(Parser)]
 struct Arguments {
@@ -161,12 +164,11 @@ fn loads(arguments: &Arguments, all: &[(&str, &Catalog<'_>)], database: &str, wa
     let floor_server = Server { address: floor.address, process: Some(&floor) };
     let floor_request = http::request("GET", floor.address, &path, None, http::Body::None);
 
-    let time = Duration::from_secs_f64(arguments.seconds) / ROUNDS;
+    let time = Duration::from_secs_f64(arguments.seconds) / LOAD_ROUNDS;
     let mut floor_outcome = Outcome::default();
     let mut outcomes: Vec<Outcome> = all.iter().map(|_| Outcome::default()).collect();
-    for round in 0..=ROUNDS {
+    for round in 0..=LOAD_ROUNDS {
         // Round 0 warms up and does not count.
-        let time = if round == 0 { time / 5 } else { time };
         let floor_round = run(floor_server, arguments.connections, time, |_, _| floor_request.clone())?;
         if round > 0 {
             floor_outcome.join(floor_round);

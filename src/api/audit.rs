@@ -11,6 +11,7 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::USER_AGENT;
 use axum::http::{HeaderValue, Method, StatusCode};
 use serde::Serialize;
+use std::sync::Arc;
 use tower_http::request_id::RequestId;
 use utoipa::ToSchema;
 
@@ -111,7 +112,7 @@ pub(super) async fn list_audit(State(app): State<App>, query: Query) -> Result<J
 pub(super) struct Asked {
     method: Method,
     route: Option<MatchedPath>,
-    path: String,
+    path: Arc<str>,
     user_agent: Option<HeaderValue>,
     project: Option<HeaderValue>,
     request_id: Option<RequestId>,
@@ -142,7 +143,7 @@ pub(super) fn keep(app: &App, asked: &Asked, trace: Trace, changes: bool, status
     let entry = Entry {
         id: new_id(at_ms, &app.ids.uuid()),
         at_ms,
-        principal: trace.principal,
+        principal: trace.principal.map_or_else(String::new, |principal| principal.name.clone()),
         operation: format!("{} {}", asked.method, asked.route.as_ref().map_or("", MatchedPath::as_str)),
         path: plain(&asked.path),
         actions,

@@ -5,12 +5,12 @@ use super::authorise::{Trace, is_open};
 use super::error::Error;
 use crate::app::App;
 use crate::auth::{At, Principal};
-use axum::extract::{FromRequestParts, MatchedPath, Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::AUTHORIZATION;
-use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use std::sync::Arc;
 use tracing::Span;
 
 /// Google's name of the project that pays for a request. It is logged, and gives nobody a right to anything.
@@ -27,9 +27,9 @@ pub(super) async fn guard(State(app): State<App>, mut request: Request, next: Ne
         return Ok(next.run(request).await);
     }
     let at = At { db: &app.db, now_ms: app.clock.now_ms() };
-    let found = match request.extensions().get::<Principal>() {
+    let found = match request.extensions().get::<Arc<Principal>>() {
         // Whoever embeds the service may know its callers already; the server's own binary puts none there.
-        Some(known) => Ok(known.clone()),
+        Some(known) => Ok(Arc::clone(known)),
         None => principal(&app, at, request.headers()).await,
     };
     let principal = match found {
@@ -49,7 +49,7 @@ pub(super) async fn guard(State(app): State<App>, mut request: Request, next: Ne
     Ok(next.run(request).await)
 }
 
-async fn principal(app: &App, at: At<'_>, headers: &HeaderMap) -> Result<Principal, Error> {
+async fn principal(app: &App, at: At<'_>, headers: &HeaderMap) -> Result<Arc<Principal>, Error> {
     Ok(app.auth.principal(at, authorization(headers)?).await?)
 }
 
@@ -83,13 +83,4 @@ pub(super) fn challenge(error: &crate::auth::Error) -> Option<HeaderValue> {
         E::Unavailable { .. } | E::Store(_) | E::Keys(_) => return None,
     };
     Some(HeaderValue::from_static(text))
-}
-
-impl FromRequestParts<App> for Principal {
-    type Rejection = Error;
-
-    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Error> {
-        // Absent only on routes that are exempt, whose handlers must not ask.
-        parts.extensions.get::<Self>().cloned().ok_or(Error::Internal)
-    }
 }

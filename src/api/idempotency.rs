@@ -30,6 +30,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use sha2::{Digest, Sha256};
 use std::convert::Infallible;
+use std::sync::Arc;
 use utoipa::openapi::path::{ParameterBuilder, ParameterIn};
 use utoipa::openapi::{ObjectBuilder, OpenApi, Required, schema};
 use uuid::{Uuid, Variant};
@@ -183,7 +184,7 @@ fn key_of(headers: &HeaderMap) -> Result<String, Error> {
 /// other's answers.
 fn fingerprint(parts: &Parts, body: &[u8]) -> String {
     let mut hash = Sha256::new();
-    let caller = parts.extensions.get::<Principal>().map_or("", |principal| principal.name.as_str());
+    let caller = parts.extensions.get::<Arc<Principal>>().map_or("", |principal| principal.name.as_str());
     let texts = [caller, parts.method.as_str(), parts.uri.path(), parts.uri.query().unwrap_or_default()];
     for part in texts.map(str::as_bytes).into_iter().chain([body]) {
         hash.update((part.len() as u64).to_le_bytes());
@@ -225,7 +226,7 @@ mod tests {
     #[test]
     fn another_caller_method_path_query_or_body_is_another_request() {
         let by = |name: &str, mut parts: Parts| {
-            parts.extensions.insert(Principal { name: name.to_owned(), ..Principal::anonymous() });
+            parts.extensions.insert(Arc::new(Principal { name: name.to_owned(), ..Principal::anonymous() }));
             parts
         };
         let parts =

@@ -157,18 +157,18 @@ pub fn service(app: App) -> Service {
 }
 
 async fn no_route(request: Request) -> Error {
-    let path = client_path(request.extensions(), request.uri().path());
+    let path = client_path(request.extensions(), request.uri().path()).to_string();
     Error::NoRoute { method: request.method().to_string(), path }
 }
 
 async fn method_not_allowed(request: Request) -> Error {
-    let path = client_path(request.extensions(), request.uri().path());
+    let path = client_path(request.extensions(), request.uri().path()).to_string();
     Error::MethodNotAllowed { method: request.method().to_string(), path }
 }
 
 /// One span a request. Queries stay out of it: they may carry what is nobody's business.
 fn span(request: &Request) -> Span {
-    let path = request.extensions().get::<ClientPath>().map_or("", |path| path.0.as_str());
+    let path = request.extensions().get::<ClientPath>().map_or("", |path| &*path.0);
     let id = request.extensions().get::<RequestId>().and_then(|id| id.header_value().to_str().ok()).unwrap_or("");
     let (principal, project) = (field::Empty, field::Empty);
     tracing::info_span!("request", method = %request.method(), path, id, principal, project)

@@ -8,6 +8,7 @@ use crate::commit::RESERVED_NAMES;
 use axum::extract::Request;
 use axum::http::Uri;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use std::sync::Arc;
 
 /// Stands in a path for "no prefix": the only warehouse or the one named `default`.
 pub(super) const NO_PREFIX: &str = "~";
@@ -16,11 +17,11 @@ const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'
 
 /// The path as the client wrote it, kept for logs and for the text of a 404.
 #[derive(Debug, Clone)]
-pub(super) struct ClientPath(pub(super) String);
+pub(super) struct ClientPath(pub(super) Arc<str>);
 
 /// Rewrites the request's path into the form that the router knows.
 pub(super) fn rewrite(mut request: Request) -> Request {
-    let path = request.uri().path().to_owned();
+    let path: Arc<str> = request.uri().path().into();
     if let Some(uri) = canonical(&path).and_then(|canonical| with_path(request.uri(), &canonical)) {
         *request.uri_mut() = uri;
     }

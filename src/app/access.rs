@@ -9,9 +9,9 @@ use std::sync::Arc;
 /// For how many principals grants are kept in mind.
 const MOST_PRINCIPALS: u64 = 10_000;
 
-/// The grants of principals that called lately, by name and roles.
+/// The grants of principals that called lately, by what decides: name and roles.
 #[derive(Debug)]
-pub struct GrantCache(Cache<(String, Vec<String>), Arc<Granted>>);
+pub struct GrantCache(Cache<Arc<Principal>, Arc<Granted>>);
 
 impl Default for GrantCache {
     fn default() -> Self {
@@ -32,7 +32,7 @@ impl App {
     /// What a principal could do when it was last looked, without asking the database if it is known at all. Whoever uses
     /// it finds out from its next query whether it is old, see [`App::access_at`].
     pub async fn access_from_memory(&self, principal: Arc<Principal>) -> Result<Caller, store::Error> {
-        let known = self.grants.0.get(&key(&principal)).filter(|_| !principal.unrestricted);
+        let known = self.grants.0.get(&principal).filter(|_| !principal.unrestricted);
         match known {
             Some(granted) => Ok(Caller { principal, granted }),
             None => self.access(principal).await,
@@ -41,7 +41,7 @@ impl App {
 
     /// What a principal may do at this version of all grants, or at a later one.
     pub async fn access_at(&self, principal: Arc<Principal>, version: i64) -> Result<Caller, store::Error> {
-        if let Some(granted) = self.grants.0.get(&key(&principal)).filter(|known| known.version >= version) {
+        if let Some(granted) = self.grants.0.get(&principal).filter(|known| known.version >= version) {
             return Ok(Caller { principal, granted });
         }
         // The version is read first: grants that change in between are newer than it says, and are read again.
@@ -51,11 +51,7 @@ impl App {
             all.extend(grants::of_grantee(&self.db, &grantee).await?.into_iter().filter_map(Grant::from_row));
         }
         let granted = Arc::new(Granted { version, grants: all });
-        self.grants.0.insert(key(&principal), Arc::clone(&granted));
+        self.grants.0.insert(Arc::clone(&principal), Arc::clone(&granted));
         Ok(Caller { principal, granted })
     }
-}
-
-fn key(principal: &Principal) -> (String, Vec<String>) {
-    (principal.name.clone(), principal.roles.clone())
 }

@@ -13,8 +13,8 @@ use super::{fetch, jwt};
 use crate::config::AuthConfig;
 use crate::config::auth::Method;
 use crate::store::{self, Db, Page, identities};
-use aws_lc_rs::digest::{SHA256, digest};
 use moka::future::Cache;
+use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,6 +31,9 @@ const REFUSED: Duration = Duration::from_secs(10);
 /// How many verdicts are kept.
 const KEPT: u64 = 10_000;
 
+/// The SHA-256 of a token: tokens themselves are not kept.
+type Hash = [u8; 32];
+
 /// Finds out who is calling.
 #[derive(Debug)]
 pub struct Auth {
@@ -41,9 +44,8 @@ pub struct Auth {
     google: Option<Google>,
     /// Why an opaque token was refused, for a moment: whoever sends one again and again shall not make this server ask
     /// others again and again.
-    refused: Cache<Vec<u8>, String>,
-    /// By the SHA-256 of the token: tokens themselves are not kept.
-    verdicts: Cache<Vec<u8>, Arc<Verdict>>,
+    refused: Cache<Hash, String>,
+    verdicts: Cache<Hash, Arc<Verdict>>,
     skew_s: u32,
 }
 
@@ -106,26 +108,26 @@ impl Auth {
     /// # Errors
     /// [`Error::NoToken`], [`Error::Refused`] and [`Error::Expired`] for a caller that is not let in; the others if
     /// that cannot be known now.
-    pub async fn principal(&self, at: At<'_>, authorization: Option<&str>) -> Result<Principal, Error> {
+    pub async fn principal(&self, at: At<'_>, authorization: Option<&str>) -> Result<Arc<Principal>, Error> {
         if self.is_open() {
-            return Ok(Principal::anonymous());
+            return Ok(Arc::new(Principal::anonymous()));
         }
         let token = bearer(authorization.ok_or(Error::NoToken)?)?;
-        let hash = digest(&SHA256, token.as_bytes()).as_ref().to_vec();
+        let hash: Hash = Sha256::digest(token).into();
         if let Some(verdict) = self.verdicts.get(&hash).await {
             self.still_holds(at, &verdict).await?;
-            return Ok(verdict.principal.clone());
+            return Ok(Arc::clone(&verdict.principal));
         }
         if let Some(reason) = self.refused.get(&hash).await {
             return Err(Error::Refused(reason));
         }
         let verdict = self.judge(at, token, &hash).await?;
-        let principal = verdict.principal.clone();
+        let principal = Arc::clone(&verdict.principal);
         self.verdicts.insert(hash, Arc::new(verdict)).await;
         Ok(principal)
     }
 
-    async fn judge(&self, at: At<'_>, token: &str, hash: &[u8]) -> Result<Verdict, Error> {
+    async fn judge(&self, at: At<'_>, token: &str, hash: &Hash) -> Result<Verdict, Error> {
         let jwt = jwt::peek(token);
         let issuer = jwt.as_ref().and_then(|jwt| jwt.issuer.as_deref());
         if let Some(identities) = self.identities.as_ref().filter(|_| issuer == Some(token::ISSUER)) {
@@ -143,7 +145,7 @@ impl Auth {
         };
         let verdict = self.look_up(at, token, jwt.is_some()).await;
         if let Some(Err(Error::Refused(reason))) = &verdict {
-            self.refused.insert(hash.to_vec(), reason.clone()).await;
+            self.refused.insert(*hash, reason.clone()).await;
         }
         verdict.unwrap_or_else(|| Err(Error::refused(unknown)))
     }

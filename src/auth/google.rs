@@ -9,6 +9,7 @@ use super::verdict::Verdict;
 use crate::config::auth::GoogleSettings;
 use reqwest::{Client, StatusCode};
 use serde_json::Value;
+use std::sync::Arc;
 use url::form_urlencoded::Serializer;
 
 /// Longest address that a caller can have.
@@ -34,7 +35,7 @@ impl Google {
         self.check_purpose(&claims)?;
         let name = format!("google:{}", self.email(&claims)?);
         let principal = Principal { name, roles: Vec::new(), unrestricted: false };
-        Ok(Verdict { principal, validity: Some(validity), stamp: None })
+        Ok(Verdict { principal: Arc::new(principal), validity: Some(validity), stamp: None })
     }
 
     /// A token that somebody gave to any web site must not open the catalog: it has to be one for Google's cloud, or for

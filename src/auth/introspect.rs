@@ -8,6 +8,7 @@ use super::verdict::Verdict;
 use crate::config::auth::IntrospectionSettings;
 use reqwest::Client;
 use serde_json::Value;
+use std::sync::Arc;
 use url::form_urlencoded::Serializer;
 
 /// The server that is asked.
@@ -45,7 +46,7 @@ impl Introspection {
         if let Some(validity) = &validity {
             validity.check(now_ms, skew_s)?;
         }
-        Ok(Verdict { principal: self.mapping.principal(&claims)?, validity, stamp: None })
+        Ok(Verdict { principal: Arc::new(self.mapping.principal(&claims)?), validity, stamp: None })
     }
 
     async fn ask(&self, token: &str) -> Result<Claims, Cause> {

@@ -113,7 +113,7 @@ impl Issuer {
         };
         let validity = Validity::of(&claims)?;
         validity.check(now_ms, skew_s)?;
-        let principal = self.mapping.principal(&claims)?;
+        let principal = Arc::new(self.mapping.principal(&claims)?);
         Ok(Verdict { principal, validity: Some(validity), stamp: None })
     }
 

@@ -166,7 +166,7 @@ impl Identities {
         let stamp = Stamp::of(&claims)?;
         self.check(at, &stamp).await?;
         let principal = Principal { name: format!("identity:{}", stamp.name), roles: Vec::new(), unrestricted: false };
-        Ok(Verdict { principal, validity: Some(validity), stamp: Some(stamp) })
+        Ok(Verdict { principal: Arc::new(principal), validity: Some(validity), stamp: Some(stamp) })
     }
 
     /// Whether the identity is what it was when the token was given, as far as this server knows.

@@ -5,11 +5,12 @@ use super::error::Error;
 use super::jwt::{Claims, Validity};
 use crate::store::identities::{Identity, Status};
 use serde_json::Value;
+use std::sync::Arc;
 
 /// Whose token it is.
 #[derive(Debug, Clone)]
 pub(super) struct Verdict {
-    pub(super) principal: Principal,
+    pub(super) principal: Arc<Principal>,
     /// When it is valid; `None` where whoever vouched for it does not say.
     pub(super) validity: Option<Validity>,
     /// Set for this catalog's own tokens, which are void once their identity changes.

@@ -54,8 +54,8 @@ fn opens(app: &App, rule: &Rule, route: &str) -> bool {
 /// What was decided about a request, for the audit log.
 #[derive(Debug, Default)]
 pub(super) struct Trace {
-    /// The caller's name.
-    pub(super) principal: String,
+    /// The caller, if they are known.
+    pub(super) principal: Option<Arc<Principal>>,
     /// What the request comes down to.
     needs: Vec<Need>,
     /// The grant that allowed the last of them.
@@ -87,7 +87,7 @@ pub(super) async fn guard(State(app): State<App>, mut request: Request, next: Ne
         return Ok(next.run(request).await);
     }
     // Authentication stands in front.
-    let principal = request.extensions().get::<Principal>().cloned().map(Arc::new).ok_or(Error::NotAuthenticated);
+    let principal = request.extensions().get::<Arc<Principal>>().cloned().ok_or(Error::NotAuthenticated);
     if let Ok(principal) = &principal
         && principal.unrestricted
     {
@@ -119,7 +119,7 @@ async fn admit(
     trace: &mut Trace,
 ) -> Result<Request, Error> {
     let principal = principal?;
-    trace.principal.clone_from(&principal.name);
+    trace.principal = Some(Arc::clone(&principal));
     let (mut parts, body) = request.into_parts();
     // Before anything is refused, or the connection would be closed on a client that is still sending.
     let (content, body) = match parts.method {

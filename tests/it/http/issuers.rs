@@ -8,6 +8,7 @@ use guillemot::auth::{At, Principal};
 use guillemot::config::auth::IssuerSettings;
 use jsonwebtoken::{Algorithm, EncodingKey};
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// A server that knows these issuers.
 async fn server(issuers: &[&str], more: &str) -> Server {
@@ -33,7 +34,7 @@ fn with(mut claims: Value, change: &Value) -> Value {
 
 async fn principal(server: &Server, token: &str) -> Principal {
     let at = At { db: &server.app.db, now_ms: server.app.clock.now_ms() };
-    server.app.auth.principal(at, Some(&format!("Bearer {token}"))).await.unwrap()
+    Arc::unwrap_or_clone(server.app.auth.principal(at, Some(&format!("Bearer {token}"))).await.unwrap())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

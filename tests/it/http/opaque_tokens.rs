@@ -26,7 +26,7 @@ fn now_s(server: &Server) -> i64 {
 
 async fn name(server: &Server, token: &str) -> String {
     let at = At { db: &server.app.db, now_ms: server.app.clock.now_ms() };
-    server.app.auth.principal(at, Some(&format!("Bearer {token}"))).await.unwrap().name
+    server.app.auth.principal(at, Some(&format!("Bearer {token}"))).await.unwrap().name.clone()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -19,6 +19,7 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use reqwest::header::HeaderMap;
 use reqwest::{Client, Method, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
+use std::sync::Arc;
 use tempfile::TempDir;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
@@ -495,7 +496,7 @@ fn believe(mut request: Request) -> Request {
     let header = |name: &str| request.headers().get(name).map(|value| value.to_str().unwrap().to_owned());
     if let Some(name) = header(TEST_USER) {
         let roles = header(TEST_ROLES).iter().flat_map(|roles| roles.split(',')).map(str::to_owned).collect();
-        request.extensions_mut().insert(Principal { name, roles, unrestricted: false });
+        request.extensions_mut().insert(Arc::new(Principal { name, roles, unrestricted: false }));
     }
     request
 }
