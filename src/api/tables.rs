@@ -10,7 +10,7 @@ use super::model::{
 };
 use super::visible;
 use crate::app::{Agent, App, Use, Warehouse};
-use crate::auth::{Action, Caller, Object};
+use crate::auth::Caller;
 use crate::commit::{self, Asker, Created, Grant, Once, RegisterRequest, Stored, Subject, TableChange};
 use crate::config::RegisterCheck;
 use crate::spec::{self, Namespace, TableIdent, TableMetadata};
@@ -97,7 +97,7 @@ pub(super) async fn create_table(
     let request = app.names(spec::CreateTableRequest::parse(&body.0)?);
     let at = app.clone();
     app.finish(async move {
-        match commit::create_table(&at, &warehouse, &namespace, &request, &once).await? {
+        match commit::create_table(&at, &warehouse, &namespace, &request, &caller, &once).await? {
             Created::Table(stored) => {
                 let ident = TableIdent::new(namespace, request.name)?;
                 Ok(made(&at, &warehouse, &ident, &stored, asks.of(&caller, &warehouse, &ident)).await)
@@ -151,7 +151,6 @@ pub(super) async fn register_table(
     let ident = TableIdent::new(namespace.clone(), request.name.clone())?;
     let request = RegisterRequest {
         name: request.name,
-        may_upgrade: caller.may(&Action::Upgrade, &Object::Table(warehouse.row.id.clone(), ident.clone())),
         metadata_location: request.metadata_location,
         overwrite: request.overwrite.unwrap_or(false),
         check: match query.filled("check") {
@@ -163,7 +162,7 @@ pub(super) async fn register_table(
     };
     let at = app.clone();
     app.finish(async move {
-        let stored = commit::register::<TableMetadata>(&at, &warehouse, &namespace, &request, &once).await?;
+        let stored = commit::register::<TableMetadata>(&at, &warehouse, &namespace, &request, &caller, &once).await?;
         Ok(made(&at, &warehouse, &ident, &stored, asks.of(&caller, &warehouse, &ident)).await)
     })
     .await
@@ -272,7 +271,7 @@ pub(super) async fn update_table(
     State(app): State<App>,
     InWarehouse(warehouse): InWarehouse,
     TablePath(ident): TablePath,
-    agent: Agent,
+    (caller, agent): (Caller, Agent),
     once: Once,
     body: Body,
 ) -> Result<Response, Error> {
@@ -282,7 +281,7 @@ pub(super) async fn update_table(
     {
         return Err(Error::BadRequest(format!("Invalid identifier: the path names {ident}, the body {named}")));
     }
-    let change = TableChange { ident, request, agent };
+    let change = TableChange { ident, request, caller, agent };
     let at = app.clone();
     app.finish(async move { Ok(loaded(&*commit::commit_table(&at, &warehouse, &change, &once).await?)) }).await
 }

@@ -4,6 +4,7 @@ use super::error::{Error, IcebergErrorResponse};
 use super::extract::{Body, InWarehouse};
 use super::model::CommitTransactionRequest;
 use crate::app::{Agent, App};
+use crate::auth::Caller;
 use crate::commit::{self, Once, TableChange};
 use crate::spec::{self, CommitTableRequest, TableIdent};
 use axum::extract::State;
@@ -28,11 +29,13 @@ use serde_json::value::RawValue;
 pub(super) async fn commit_transaction(
     State(app): State<App>,
     InWarehouse(warehouse): InWarehouse,
+    caller: Caller,
     agent: Agent,
     once: Once,
     body: Body,
 ) -> Result<StatusCode, Error> {
-    let changes = parse(&app, &body, &agent)?;
+    let change = |(ident, request)| TableChange { ident, request, caller: caller.clone(), agent: agent.clone() };
+    let changes: Vec<_> = requests(&app, &body)?.into_iter().map(change).collect();
     let at = app.clone();
     app.finish(async move {
         commit::commit_tables(&at, &warehouse, &changes, &once).await?;
@@ -47,11 +50,6 @@ pub(super) async fn commit_transaction(
 struct Request<'a> {
     #[serde(borrow)]
     table_changes: Vec<&'a RawValue>,
-}
-
-fn parse(app: &App, body: &Body, agent: &Agent) -> Result<Vec<TableChange>, Error> {
-    let change = |(ident, request)| TableChange { ident, request, agent: agent.clone() };
-    Ok(requests(app, body)?.into_iter().map(change).collect())
 }
 
 /// The commits of a transaction, each with its table.

@@ -57,14 +57,15 @@ pub(super) async fn create_view(
     State(app): State<App>,
     InWarehouse(warehouse): InWarehouse,
     NamespacePath(namespace): NamespacePath,
+    caller: Caller,
     once: Once,
     body: Body,
 ) -> Result<Response, Error> {
     let request = app.names(spec::CreateViewRequest::parse(&body.0)?);
     let at = app.clone();
-    app.finish(
-        async move { Ok(json(commit::create_view(&at, &warehouse, &namespace, &request, &once).await?.reply())) },
-    )
+    app.finish(async move {
+        Ok(json(commit::create_view(&at, &warehouse, &namespace, &request, &caller, &once).await?.reply()))
+    })
     .await
 }
 
@@ -129,6 +130,7 @@ pub(super) async fn replace_view(
     State(app): State<App>,
     InWarehouse(warehouse): InWarehouse,
     ViewPath(ident): ViewPath,
+    caller: Caller,
     once: Once,
     body: Body,
 ) -> Result<Response, Error> {
@@ -139,8 +141,10 @@ pub(super) async fn replace_view(
         return Err(Error::BadRequest(format!("Invalid identifier: the path names {ident}, the body {named}")));
     }
     let at = app.clone();
-    app.finish(async move { Ok(json(commit::commit_view(&at, &warehouse, &ident, &request, &once).await?.reply())) })
-        .await
+    app.finish(async move {
+        Ok(json(commit::commit_view(&at, &warehouse, &ident, &request, &caller, &once).await?.reply()))
+    })
+    .await
 }
 
 /// Drops a view. Works when its metadata file is gone or broken.
@@ -209,6 +213,7 @@ pub(super) async fn register_view(
     State(app): State<App>,
     InWarehouse(warehouse): InWarehouse,
     NamespacePath(namespace): NamespacePath,
+    caller: Caller,
     once: Once,
     body: Body,
 ) -> Result<Response, Error> {
@@ -217,12 +222,11 @@ pub(super) async fn register_view(
         name: request.name,
         metadata_location: request.metadata_location,
         overwrite: false,
-        may_upgrade: false,
         check: RegisterCheck::Off,
     };
     let at = app.clone();
     app.finish(async move {
-        Ok(json(commit::register::<ViewMetadata>(&at, &warehouse, &namespace, &request, &once).await?.reply()))
+        Ok(json(commit::register::<ViewMetadata>(&at, &warehouse, &namespace, &request, &caller, &once).await?.reply()))
     })
     .await
 }

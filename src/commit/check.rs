@@ -135,7 +135,7 @@ pub async fn upgrade_check(app: &App, warehouse: &Warehouse, ident: &TableIdent,
     let seen = engines::list(&app.db, &row.id).await?.into_iter();
     let seen: Vec<(String, i64, i64)> = seen.map(|seen| (seen.agent, seen.read_ms, seen.wrote_ms)).collect();
     let users = Users { seen: &seen, now_ms: app.clock.now_ms() };
-    let subject = Subject { app, warehouse, table: ident, row: Some(&row), action: "upgrade-check" };
+    let subject = Subject { app, warehouse, caller: None, table: ident, row: Some(&row), action: "upgrade-check" };
     let report = look_at(subject, stored.metadata(), LOOK_LIMIT).await;
     Ok(readiness::assess(stored.metadata(), to, &report, Some(users), policy(warehouse, to)))
 }
@@ -146,7 +146,7 @@ pub async fn upgrade_check(app: &App, warehouse: &Warehouse, ident: &TableIdent,
 /// [`Error::StorageUnavailable`] if storage did not answer.
 pub async fn burden(app: &App, warehouse: &Warehouse, ident: &TableIdent, most: usize) -> Result<Burden, Error> {
     let (row, stored) = load::<TableMetadata>(app, warehouse, ident).await?;
-    let subject = Subject { app, warehouse, table: ident, row: Some(&row), action: "deletes" };
+    let subject = Subject { app, warehouse, caller: None, table: ident, row: Some(&row), action: "deletes" };
     let mut report = look_at(subject, stored.metadata(), LOOK_LIMIT).await;
     match report.stopped.take() {
         Some(stopped) => {

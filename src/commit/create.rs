@@ -1,9 +1,10 @@
 //! Creating a table, at once or staged for a later commit; and what creating a view has in common with it.
 
 use crate::app::{App, Warehouse};
+use crate::auth::Caller;
 use crate::commit::check::check_version;
 use crate::commit::files::load_reply;
-use crate::commit::location::{Chosen, check_metadata, choose};
+use crate::commit::location::{Chosen, Places, choose};
 use crate::commit::swap::{Attempt, New, Prepared, Write, until_won};
 use crate::commit::{Document, Error, Grant, Once, Stored, document, name_taken};
 use crate::spec::{self, CreateTableRequest, Namespace, TableIdent, TableMetadata};
@@ -47,6 +48,7 @@ pub async fn create_table(
     warehouse: &Warehouse,
     namespace: &Namespace,
     request: &CreateTableRequest,
+    caller: &Caller,
     once: &Once,
 ) -> Result<Created, Error> {
     let ident = TableIdent::new(namespace.clone(), request.name.clone())?;
@@ -54,12 +56,14 @@ pub async fn create_table(
     let version = request.format_version()?.unwrap_or(warehouse.versions.default);
     check_version(warehouse, version)?;
     let build = |location: &str| request.build_as(version, location, &app.ids.uuid(), app.clock.now_ms());
+    let places = Places { app, warehouse, caller, table_id: "" };
+    let asked = request.location.as_deref();
     if !request.stage_create {
-        return Ok(Created::Table(create(app, warehouse, &ident, request.location.as_deref(), build, once).await?));
+        return Ok(Created::Table(create(places, &ident, asked, build, once).await?));
     }
-    let chosen = choose(app, warehouse, &ident, request.location.as_deref()).await?;
+    let chosen = choose(places, &ident, asked).await?;
     let metadata = build(&chosen.location)?;
-    check_metadata(app, warehouse, &metadata, "").await?;
+    places.check_metadata(&metadata).await?;
     let config = TableMetadata::client_config(app, &chosen.location);
     let bytes = metadata.to_bytes();
     let (reply, _) = load_reply(None, &bytes, &config, &[]);
@@ -69,22 +73,20 @@ pub async fn create_table(
 
 /// Adds a table or view: `build` makes its first metadata for the location that is chosen.
 pub(super) async fn create<M: Document>(
-    app: &App,
-    warehouse: &Warehouse,
+    places: Places<'_>,
     ident: &TableIdent,
     asked: Option<&str>,
     build: impl Fn(&str) -> spec::Result<M> + Send + Sync,
     once: &Once,
 ) -> Result<Arc<Stored<M>>, Error> {
-    let mut created = until_won(app, warehouse, Creation { app, warehouse, ident, asked, build }, once).await?;
+    let mut created = until_won(places.app, places.warehouse, Creation { places, ident, asked, build }, once).await?;
     // One change has one answer.
     created.pop().ok_or(Error::Store(store::Error::Conflict))
 }
 
 /// A table or view on its way into the catalog.
 struct Creation<'a, B> {
-    app: &'a App,
-    warehouse: &'a Warehouse,
+    places: Places<'a>,
     ident: &'a TableIdent,
     /// The location that the client wants.
     asked: Option<&'a str>,
@@ -93,18 +95,19 @@ struct Creation<'a, B> {
 
 impl<M: Document, B: Fn(&str) -> spec::Result<M> + Send + Sync> Attempt<M> for Creation<'_, B> {
     async fn prepare(&mut self) -> Result<Vec<Prepared<M>>, Error> {
-        let Chosen { location, key, claim } = choose(self.app, self.warehouse, self.ident, self.asked).await?;
+        let app = self.places.app;
+        let Chosen { location, key, claim } = choose(self.places, self.ident, self.asked).await?;
         let metadata = (self.build)(&location)?;
-        check_metadata(self.app, self.warehouse, &metadata, "").await?;
+        self.places.check_metadata(&metadata).await?;
         let new = New {
             ident: self.ident,
-            id: self.app.ids.uuid(),
+            id: app.ids.uuid(),
             previous: None,
             location_key: key,
             claim,
             dropped: Vec::new(),
         };
-        Ok(vec![Prepared::Create(Write::new(self.app, new, metadata, self.app.clock.now_ms())?)])
+        Ok(vec![Prepared::Create(Write::new(app, new, metadata, app.clock.now_ms())?)])
     }
 
     fn judge(&self, error: store::Error) -> Result<store::Error, Error> {

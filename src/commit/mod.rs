@@ -42,7 +42,7 @@ pub use once::{Once, answered, document, nothing};
 pub use owned::Owned;
 pub use plan::{PlanOf, cancel_plan, plan_scan};
 pub use ready::check_ready;
-pub use register::{RegisterRequest, Registration, check_candidate, read_candidate, register};
+pub use register::{Candidate, RegisterRequest, Registration, register};
 pub use rename::rename;
 pub use report::{latest_reports, record_report};
 pub use retry::retry_task;

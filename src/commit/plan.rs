@@ -22,7 +22,7 @@ pub async fn plan_scan(app: &App, warehouse: &Warehouse, ident: &TableIdent, of:
     let is_task = matches!(of, PlanOf::Task(_));
     let scan = resolve(stored.metadata(), of)?;
     let limits = Limits { tasks: app.config.plan_task_files };
-    let reader = app.scoped(warehouse, &row.id, Some(&row.location));
+    let reader = app.scoped(warehouse, &row.id, Some(&row.location), None);
     let planned = plan::plan(&reader, &app.plans, &scan, limits).await?;
     Ok(if is_task { planned.tasks_json() } else { planned.completed_json() })
 }

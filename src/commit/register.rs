@@ -1,10 +1,11 @@
 //! Registering a table or view by a metadata file that exists.
 
 use crate::app::{App, Warehouse};
+use crate::auth::{Action, Caller, Object};
 use crate::commit::check::{Findings, check_registered, check_version};
 use crate::commit::create::require_free;
 use crate::commit::load::{keep, read};
-use crate::commit::location::{check_inside, check_metadata, check_no_neighbour};
+use crate::commit::location::{Places, check_inside};
 use crate::commit::once::metadata;
 use crate::commit::verdict::Subject;
 use crate::commit::{Document, Error, Once, Stored, name_taken};
@@ -24,8 +25,6 @@ pub struct RegisterRequest {
     pub metadata_location: String,
     /// Whether a table of this name may be there already, and gets this file. Views have no such wish.
     pub overwrite: bool,
-    /// Whether the table that is there may get a file of a higher format version.
-    pub may_upgrade: bool,
     /// How strictly the table is checked, where that is more than the settings ask for.
     pub check: RegisterCheck,
 }
@@ -36,6 +35,7 @@ pub async fn register<M: Document>(
     warehouse: &Warehouse,
     namespace: &Namespace,
     request: &RegisterRequest,
+    caller: &Caller,
     once: &Once,
 ) -> Result<Arc<Stored<M>>, Error> {
     let ident = TableIdent::new(namespace.clone(), request.name.clone())?;
@@ -46,55 +46,81 @@ pub async fn register<M: Document>(
     if replaced.is_none() {
         require_free(app, warehouse, M::KIND, &ident).await?;
     }
-    let stored = read_candidate::<M>(app, warehouse, &request.metadata_location, replaced.as_ref()).await?;
-    if let Some(row) = replaced.as_ref().filter(|row| row.format_version < stored.metadata().format_version())
-        && !request.may_upgrade
-    {
-        let (from, to) = (row.format_version, stored.metadata().format_version());
-        let what = "which takes upgrade-format-version on it";
-        return Err(Error::Forbidden(format!(
-            "Not allowed: that would take table {ident} from version {from} to {to}, {what}"
-        )));
-    }
-    check_candidate(app, warehouse, ident, replaced, stored, request.check).await?.carry_out(app, warehouse, once).await
+    let candidate = Candidate { app, warehouse, caller, ident, replaced };
+    let stored = candidate.read::<M>(&request.metadata_location).await?;
+    candidate.may_upgrade(stored.metadata().format_version())?;
+    candidate.check(stored, request.check).await?.carry_out(app, warehouse, once).await
 }
 
-/// Reads a metadata file that is to be registered, if it lies where the warehouse allows and no other table than `own`
-/// lives.
-pub async fn read_candidate<M: Document>(
-    app: &App,
-    warehouse: &Warehouse,
-    metadata_location: &str,
-    own: Option<&TableRow>,
-) -> Result<Arc<Stored<M>>, Error> {
-    let place = check_inside(warehouse, "metadata-location", metadata_location)?;
-    check_no_neighbour(app, "metadata-location", &place.folder(), own.map_or("", |row| &row.id)).await?;
-    // Read afresh: the name of a dropped table's file may be written anew, by a test or by hand.
-    read(app, metadata_location).await
+/// A name that is to be pointed at a metadata file.
+#[derive(Debug)]
+pub struct Candidate<'a> {
+    /// The server's parts.
+    pub app: &'a App,
+    /// The warehouse.
+    pub warehouse: &'a Warehouse,
+    /// Who asks for it.
+    pub caller: &'a Caller,
+    /// The name.
+    pub ident: TableIdent,
+    /// What has the name, and is to get the file; it must still be as it was read when that is carried out.
+    pub replaced: Option<TableRow>,
 }
 
-/// Checks that a name may be pointed at a metadata file that was read, all but whether the name is free. Nothing has
-/// changed yet.
-///
-/// `replaced` is what has the name, and is to get the file; it must still be as it was read when that is carried out.
-pub async fn check_candidate<M: Document>(
-    app: &App,
-    warehouse: &Warehouse,
-    ident: TableIdent,
-    replaced: Option<TableRow>,
-    stored: Arc<Stored<M>>,
-    check: RegisterCheck,
-) -> Result<Registration<M>, Error> {
-    let found = stored.metadata();
-    let table_id = replaced.as_ref().map_or("", |row| row.id.as_str());
-    let location_key = check_metadata(app, warehouse, &**found, table_id).await?.to_string();
-    let mut findings = Findings::default();
-    if let Some(table) = found.as_table() {
-        check_version(warehouse, table.format_version)?;
-        let subject = Subject { app, warehouse, table: &ident, row: replaced.as_ref(), action: "register" };
-        findings = check_registered(subject, table, check.max(warehouse.register_check)).await?;
+impl Candidate<'_> {
+    /// Reads a metadata file that is to be registered, if it lies where the warehouse allows, no other table lives, and the
+    /// caller may take up what was left.
+    pub async fn read<M: Document>(&self, metadata_location: &str) -> Result<Arc<Stored<M>>, Error> {
+        let place = check_inside(self.warehouse, "metadata-location", metadata_location)?;
+        self.places().check_no_neighbour("metadata-location", &place.folder()).await?;
+        // Read afresh: the name of a dropped table's file may be written anew, by a test or by hand.
+        read(self.app, metadata_location).await
     }
-    Ok(Registration { ident, replaced, stored, location_key, findings })
+
+    /// Checks that the name may be pointed at a metadata file that was read, all but whether the name is free. Nothing has
+    /// changed yet.
+    pub async fn check<M: Document>(
+        self,
+        stored: Arc<Stored<M>>,
+        check: RegisterCheck,
+    ) -> Result<Registration<M>, Error> {
+        let found = stored.metadata();
+        let location_key = self.places().check_metadata(&**found).await?.to_string();
+        let Self { app, warehouse, caller, ident, replaced } = self;
+        let mut findings = Findings::default();
+        if let Some(table) = found.as_table() {
+            check_version(warehouse, table.format_version)?;
+            let subject = Subject {
+                app,
+                warehouse,
+                caller: Some(caller),
+                table: &ident,
+                row: replaced.as_ref(),
+                action: "register",
+            };
+            findings = check_registered(subject, table, check.max(warehouse.register_check)).await?;
+        }
+        Ok(Registration { ident, replaced, stored, location_key, findings })
+    }
+
+    fn places(&self) -> Places<'_> {
+        let table_id = self.replaced.as_ref().map_or("", |row| row.id.as_str());
+        Places { app: self.app, warehouse: self.warehouse, caller: self.caller, table_id }
+    }
+
+    /// Refuses to get a table that is there to a higher format version, to those who may not do that by a commit.
+    fn may_upgrade(&self, version: u8) -> Result<(), Error> {
+        let Some(row) = self.replaced.as_ref().filter(|row| row.format_version < version) else { return Ok(()) };
+        let (ident, from) = (&self.ident, row.format_version);
+        let table = Object::Table(self.warehouse.row.id.clone(), ident.clone());
+        if self.caller.may(&Action::Upgrade, &table) {
+            return Ok(());
+        }
+        Err(Error::Forbidden(format!(
+            "Not allowed: that would take table {ident} from version {from} to {version}, which takes \
+             upgrade-format-version on it"
+        )))
+    }
 }
 
 /// A name that may be pointed at a metadata file.

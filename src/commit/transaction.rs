@@ -8,8 +8,9 @@
 //! files that a commit adds never change.
 
 use crate::app::{Agent, App, Use, Warehouse};
+use crate::auth::Caller;
 use crate::commit::check::check_version;
-use crate::commit::location::{check_changed, check_files, check_metadata, choose};
+use crate::commit::location::{Places, choose};
 use crate::commit::once::nothing;
 use crate::commit::swap::{Attempt, New, Prepared, Write, until_won};
 use crate::commit::validated::Validated;
@@ -31,6 +32,8 @@ pub struct TableChange {
     /// What must hold, and what is to change.
     pub request: CommitTableRequest,
     /// Who asks for it.
+    pub caller: Caller,
+    /// With what.
     pub agent: Agent,
 }
 
@@ -147,10 +150,18 @@ async fn prepare(
     if !applied.changed {
         return Ok(Prepared::Same(base, row));
     }
-    let location_key = check_changed(app, warehouse, &row, &**base.metadata(), &applied.metadata).await?;
-    check_files(app, warehouse, &change.request.updates, &row.id).await?;
+    let places = Places { app, warehouse, caller: &change.caller, table_id: &row.id };
+    let location_key = places.check_changed(&row, &**base.metadata(), &applied.metadata).await?;
+    places.check_files(&change.request.updates).await?;
     check_version(warehouse, applied.metadata.format_version)?;
-    let subject = Subject { app, warehouse, table: &change.ident, row: Some(&row), action: "commit" };
+    let subject = Subject {
+        app,
+        warehouse,
+        caller: Some(&change.caller),
+        table: &change.ident,
+        row: Some(&row),
+        action: "commit",
+    };
     validated.check(subject, Some(base.metadata()), &mut applied).await?;
     let metadata = applied.metadata;
     let new = New {
@@ -178,12 +189,14 @@ async fn prepare_create(
         None => {}
     }
     let now_ms = app.clock.now_ms();
-    let updates = complete(app, warehouse, change).await?;
+    let places = Places { app, warehouse, caller: &change.caller, table_id: "" };
+    let updates = complete(places, change).await?;
     let mut applied = spec::apply(None, &updates, now_ms)?;
-    let location_key = check_metadata(app, warehouse, &applied.metadata, "").await?.to_string();
-    check_files(app, warehouse, &updates, "").await?;
+    let location_key = places.check_metadata(&applied.metadata).await?.to_string();
+    places.check_files(&updates).await?;
     check_version(warehouse, applied.metadata.format_version)?;
-    let subject = Subject { app, warehouse, table: &change.ident, row: None, action: "commit" };
+    let subject =
+        Subject { app, warehouse, caller: Some(&change.caller), table: &change.ident, row: None, action: "commit" };
     validated.check(subject, None, &mut applied).await?;
     let metadata = applied.metadata;
     let new = New {
@@ -198,17 +211,17 @@ async fn prepare_create(
 }
 
 /// The updates of a create, with what a client may have left to the catalog: uuid, location, format version.
-async fn complete(app: &App, warehouse: &Warehouse, change: &TableChange) -> Result<Vec<TableUpdate>, Error> {
+async fn complete(places: Places<'_>, change: &TableChange) -> Result<Vec<TableUpdate>, Error> {
     let given = &change.request.updates;
     let mut updates = Vec::with_capacity(given.len() + 2);
     if !given.iter().any(|update| matches!(update, TableUpdate::AssignUuid { .. })) {
-        updates.push(TableUpdate::AssignUuid { uuid: app.ids.uuid() });
+        updates.push(TableUpdate::AssignUuid { uuid: places.app.ids.uuid() });
     }
     if !given.iter().any(|update| matches!(update, TableUpdate::SetLocation { .. })) {
-        let location = choose(app, warehouse, &change.ident, None).await?.location;
+        let location = choose(places, &change.ident, None).await?.location;
         updates.push(TableUpdate::SetLocation { location });
     }
-    let versions = &warehouse.versions;
+    let versions = &places.warehouse.versions;
     if versions.has_default && !given.iter().any(|update| matches!(update, TableUpdate::UpgradeFormatVersion { .. })) {
         updates.push(TableUpdate::UpgradeFormatVersion { format_version: versions.default.into() });
     }

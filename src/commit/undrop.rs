@@ -58,7 +58,7 @@ pub async fn end_dropped(app: &App, warehouse: &Warehouse, id: &str, purge: bool
     let mut tx = app.db.begin().await?;
     let taken = dropped::take(&mut tx, &warehouse.row.id, id).await?;
     let taken = taken.ok_or_else(|| store::Error::NotFound(Entity::Table(id.to_owned())))?;
-    locations::leave(&mut tx, &taken.row.id, now_ms).await?;
+    locations::leave(&mut tx, &taken.row, now_ms).await?;
     tasks::cancel(&mut tx, &taken.terms.task_id, now_ms).await?;
     if purge || taken.terms.purge {
         queue_purge(app, &mut tx, &taken.row, allowed(warehouse)).await?;

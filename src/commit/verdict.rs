@@ -1,6 +1,7 @@
 //! What becomes of a verdict: it is counted, logged and remembered, and it refuses what it must refuse.
 
 use crate::app::{App, Warehouse};
+use crate::auth::Caller;
 use crate::commit::Error;
 use crate::config::RulesMode;
 use crate::spec::TableIdent;
@@ -15,6 +16,8 @@ use std::time::Instant;
 pub(super) struct Subject<'a> {
     pub app: &'a App,
     pub warehouse: &'a Warehouse,
+    /// Who asks for a change; nobody where only what is there is looked at.
+    pub caller: Option<&'a Caller>,
     pub table: &'a TableIdent,
     /// Its row, if it is there already.
     pub row: Option<&'a TableRow>,
@@ -34,7 +37,7 @@ impl Subject<'_> {
     /// Storage as the table may see it.
     pub(super) fn reader(self) -> Scoped {
         let (id, home) = self.row.map_or(("", None), |row| (row.id.as_str(), Some(row.location.as_str())));
-        self.app.scoped(self.warehouse, id, home)
+        self.app.scoped(self.warehouse, id, home, self.caller)
     }
 
     /// Refuses if a rule of level deny is broken, unless the rules are only logged; else what to remember once the

@@ -1,8 +1,9 @@
 //! Creating and changing views (`spec.md` 2.7).
 
 use crate::app::{App, Warehouse};
+use crate::auth::Caller;
 use crate::commit::create::{create, require_free};
-use crate::commit::location::check_changed;
+use crate::commit::location::Places;
 use crate::commit::swap::{Attempt, New, Prepared, Write, until_won};
 use crate::commit::{Error, Once, Stored, load};
 use crate::spec::{self, CommitViewRequest, CreateViewRequest, Namespace, TableIdent, ViewMetadata};
@@ -17,12 +18,14 @@ pub async fn create_view(
     warehouse: &Warehouse,
     namespace: &Namespace,
     request: &CreateViewRequest,
+    caller: &Caller,
     once: &Once,
 ) -> Result<Arc<Stored<ViewMetadata>>, Error> {
     let ident = TableIdent::new(namespace.clone(), request.name.clone())?;
     require_free(app, warehouse, Kind::View, &ident).await?;
     let build = |location: &str| request.build(location, &app.ids.uuid());
-    create(app, warehouse, &ident, request.location.as_deref(), build, once).await
+    let places = Places { app, warehouse, caller, table_id: "" };
+    create(places, &ident, request.location.as_deref(), build, once).await
 }
 
 /// Commits to a view. Of several commits that meet, each one happens: the later ones start from what the earlier ones
@@ -36,9 +39,10 @@ pub async fn commit_view(
     warehouse: &Warehouse,
     ident: &TableIdent,
     request: &CommitViewRequest,
+    caller: &Caller,
     once: &Once,
 ) -> Result<Arc<Stored<ViewMetadata>>, Error> {
-    let mut done = until_won(app, warehouse, Replacement { app, warehouse, ident, request }, once).await?;
+    let mut done = until_won(app, warehouse, Replacement { app, warehouse, ident, request, caller }, once).await?;
     // One change has one answer.
     done.pop().ok_or(Error::Store(store::Error::Conflict))
 }
@@ -49,6 +53,7 @@ struct Replacement<'a> {
     warehouse: &'a Warehouse,
     ident: &'a TableIdent,
     request: &'a CommitViewRequest,
+    caller: &'a Caller,
 }
 
 impl Attempt<ViewMetadata> for Replacement<'_> {
@@ -61,11 +66,13 @@ impl Attempt<ViewMetadata> for Replacement<'_> {
             return Ok(vec![Prepared::Same(base, row)]);
         }
         let metadata = applied.metadata;
+        let Self { app, warehouse, caller, .. } = *self;
+        let places = Places { app, warehouse, caller, table_id: &row.id };
         let new = New {
             ident: self.ident,
             id: row.id.clone(),
             previous: Some(base.location()),
-            location_key: check_changed(self.app, self.warehouse, &row, &**base.metadata(), &metadata).await?,
+            location_key: places.check_changed(&row, &**base.metadata(), &metadata).await?,
             claim: Claim::Requested,
             dropped: Vec::new(),
         };

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use crate::app::{App, Warehouse};
-use crate::commit::{self, Document, Findings, Once};
+use crate::commit::{self, Candidate, Document, Findings, Once};
 use crate::config::RegisterCheck;
 use crate::spec::{Namespace, TableIdent, TableMetadata, ViewMetadata};
 use crate::storage::Location;
@@ -159,7 +159,10 @@ impl<'a> Importer<'a> {
             return Ok(Outcome::Conflict(why));
         }
         self.check_place("metadata-location", location)?;
-        let stored = match commit::read_candidate::<M>(app, warehouse, location, row.as_ref()).await {
+        let caller = App::operator();
+        let (ident, replaced) = (ident.clone(), row.clone());
+        let candidate = Candidate { app, warehouse, caller: &caller, ident, replaced };
+        let stored = match candidate.read::<M>(location).await {
             Ok(stored) => stored,
             Err(error) => return Err(self.explain(error, location, row.as_ref()).await),
         };
@@ -177,20 +180,17 @@ impl<'a> Importer<'a> {
         }
         let home = stored.metadata().location().to_owned();
         self.check_place("location", &home)?;
-        let updates = row.is_some();
-        let row_id = row.clone();
-        let checked = commit::check_candidate(app, warehouse, ident.clone(), row, stored, options.check).await;
-        let registration = match checked {
+        let registration = match candidate.check(stored, options.check).await {
             Ok(registration) => registration,
-            Err(error) => return Err(self.explain(error, &home, row_id.as_ref()).await),
+            Err(error) => return Err(self.explain(error, &home, row.as_ref()).await),
         };
         let (at, remarks) = (location.to_owned(), remarks(registration.findings()));
         if !options.dry_run
             && let Err(error) = registration.carry_out(app, warehouse, &Once::default()).await
         {
-            return Err(self.explain(error, &home, row_id.as_ref()).await);
+            return Err(self.explain(error, &home, row.as_ref()).await);
         }
-        Ok(if updates { Outcome::Updated { at, remarks } } else { Outcome::Imported { at: Some(at), remarks } })
+        Ok(if row.is_some() { Outcome::Updated { at, remarks } } else { Outcome::Imported { at: Some(at), remarks } })
     }
 
     /// Refuses a place outside of the warehouse, and says what can be done.

@@ -13,14 +13,14 @@ use crate::validate::{ReadBytes, ReadError};
 /// A manifest of this size has some 500 entries.
 const LARGE_BYTES: usize = 64 << 10;
 
-/// Tells whether a place is another table's, by asking whoever knows.
+/// Tells whether a place is closed to a table, by asking whoever knows.
 #[async_trait]
 pub trait Neighbours: fmt::Debug + Send + Sync {
-    /// Whether another table lives in this place, or around it.
-    async fn live_at(&self, place: &Location) -> Result<bool, Source>;
+    /// Whether nothing in this place may be read for the table: another one lives in or around it, say.
+    async fn closed_at(&self, place: &Location) -> Result<bool, Source>;
 }
 
-/// A [`Storage`] that reads only under some prefixes, and for a table not where others live.
+/// A [`Storage`] that reads only under some prefixes, and for a table not what is closed to it.
 #[derive(Debug, Clone)]
 pub struct Scoped {
     storage: Storage,
@@ -36,7 +36,7 @@ impl Scoped {
         Self { storage, allowed, home: None, neighbours: None }
     }
 
-    /// Reads for a table that lives at `home`, and not where others live.
+    /// Reads for a table that lives at `home`, and not what is closed to it.
     pub fn beside(self, home: Option<Location>, neighbours: Arc<dyn Neighbours>) -> Self {
         Self { home, neighbours: Some(neighbours), ..self }
     }
@@ -62,7 +62,7 @@ impl ReadBytes for Scoped {
         if self.home.as_ref().is_some_and(|home| parsed.is_under(home)) {
             return Ok(());
         }
-        match neighbours.live_at(&parsed.folder()).await {
+        match neighbours.closed_at(&parsed.folder()).await {
             Ok(false) => Ok(()),
             Ok(true) => Err(self.outside(location)),
             Err(source) => Err(ReadError::Unavailable { location: location.to_owned(), source }),

@@ -3,13 +3,17 @@
 //! Locations are keys here: in normal form, `scheme://…`, without a slash at the end. Two of them overlap when they
 //! are equal or one lies in the other: `/a/t` and `/a/t/x`, but not `/a/t` and `/a/t2`.
 
+use std::collections::BTreeSet;
+
 use sqlx::any::AnyRow;
 use sqlx::query;
 
 use super::error::{Error, Result};
-use super::text::{check_location, text};
+use super::tables::TableRow;
+use super::text::{check_location, optional_text, text};
 use super::tx::Query;
-use super::{Db, Tx};
+use super::{Db, Tx, namespaces};
+use crate::spec::Namespace;
 
 /// What is known about a location.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -78,6 +82,24 @@ pub async fn covering(db: &Db, place: &str, table_id: &str) -> Result<Option<Occ
     Ok(None)
 }
 
+/// Where tables other than `table_id` were when they left behind what overlaps this location, or, with `around` false,
+/// what it equals or lies in: warehouses and namespaces, each once. `None` is a namespace that was not noted.
+pub async fn left_by(
+    db: &Db,
+    location: &str,
+    around: bool,
+    table_id: &str,
+) -> Result<BTreeSet<(String, Option<Namespace>)>> {
+    let mut found = BTreeSet::new();
+    for chunk in above(location).chunks(SLOTS) {
+        for row in db.rows(left_query(location, chunk, around, table_id)).await? {
+            let namespace = optional_text(&row, "namespace")?.map(|key| namespaces::from_key(&key)).transpose()?;
+            found.insert((text(&row, "warehouse_id")?, namespace));
+        }
+    }
+    Ok(found)
+}
+
 /// Every location that a table has or had.
 pub async fn of_table(db: &Db, table_id: &str) -> Result<Vec<Occupied>> {
     const SQL: &str = "SELECT location, table_id, warehouse_id, state FROM locations WHERE table_id = $1";
@@ -116,7 +138,7 @@ pub(super) async fn take(tx: &mut Tx, taking: &Taking<'_>) -> Result<()> {
         ON CONFLICT DO NOTHING";
     // A table that moves back to where it was has a row already.
     const AGAIN: &str = "
-        UPDATE locations SET state = 'live', updated_ms = $3 WHERE location = $1 AND table_id = $2";
+        UPDATE locations SET state = 'live', namespace = NULL, updated_ms = $3 WHERE location = $1 AND table_id = $2";
     refuse_overlap(tx, taking).await?;
     let exclusive = i64::from(taking.claim == Claim::Exclusive);
     let insert = query(SQL).bind(taking.location).bind(taking.table_id).bind(taking.warehouse_id);
@@ -131,11 +153,13 @@ pub(super) async fn take(tx: &mut Tx, taking: &Taking<'_>) -> Result<()> {
     }
 }
 
-/// Marks what a table had as left behind, because it is dropped or moves away.
-pub async fn leave(tx: &mut Tx, table_id: &str, now_ms: i64) -> Result<()> {
+/// Marks what a table had as left behind, because it is dropped or moves away; `row` is what it was until then.
+pub async fn leave(tx: &mut Tx, row: &TableRow, now_ms: i64) -> Result<()> {
     const SQL: &str = "
-        UPDATE locations SET state = 'left-behind', updated_ms = $2 WHERE table_id = $1 AND state = 'live'";
-    tx.execute(query(SQL).bind(table_id).bind(now_ms)).await?;
+        UPDATE locations SET state = 'left-behind', namespace = $2, updated_ms = $3
+        WHERE table_id = $1 AND state = 'live'";
+    let update = query(SQL).bind(&row.id).bind(namespaces::key(&row.ident.namespace)).bind(now_ms);
+    tx.execute(update).await?;
     Ok(())
 }
 
@@ -198,6 +222,22 @@ fn live_query<'q>(location: &str, chunk: &[&str], table_id: &str) -> Query<'q> {
           AND state = 'live' AND table_id <> $15
         ORDER BY location LIMIT 1";
     let mut statement = query(SQL).bind(format!("{location}/")).bind(format!("{location}0"));
+    for slot in 0..SLOTS {
+        statement = statement.bind(chunk.get(slot).copied().unwrap_or(location).to_owned());
+    }
+    statement.bind(table_id.to_owned())
+}
+
+/// As [`overlap_query`], for those who left behind what overlaps, or what is above.
+fn left_query<'q>(location: &str, chunk: &[&str], around: bool, table_id: &str) -> Query<'q> {
+    const SQL: &str = "
+        SELECT DISTINCT warehouse_id, namespace FROM locations
+        WHERE ((location > $1 AND location < $2)
+            OR location IN ($3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14))
+          AND state = 'left-behind' AND table_id <> $15";
+    // An empty range where nothing below is meant.
+    let end = if around { format!("{location}0") } else { format!("{location}/") };
+    let mut statement = query(SQL).bind(format!("{location}/")).bind(end);
     for slot in 0..SLOTS {
         statement = statement.bind(chunk.get(slot).copied().unwrap_or(location).to_owned());
     }

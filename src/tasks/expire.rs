@@ -13,7 +13,7 @@ pub(super) async fn expire(app: &App, task: &Task) -> Result<String, Failure> {
     let Some(expired) = dropped::take(&mut tx, &order.warehouse_id, &order.table_id).await? else {
         return Ok("the table is not among the dropped ones any more".to_owned());
     };
-    locations::leave(&mut tx, &expired.row.id, app.clock.now_ms()).await?;
+    locations::leave(&mut tx, &expired.row, app.clock.now_ms()).await?;
     grants::forget_table(&mut tx, &expired.row.id).await?;
     if expired.terms.purge {
         queue_purge(app, &mut tx, &expired.row, order.allowed).await?;

@@ -171,7 +171,7 @@ async fn move_to(tx: &mut Tx, swap: &Swap<'_>, location: &str) -> Result<()> {
     let now_ms = swap.change.now_ms;
     let TableRow { id: table_id, warehouse_id, .. } = swap.row;
     take_turn(tx, location).await?;
-    leave(tx, table_id, now_ms).await?;
+    leave(tx, swap.row, now_ms).await?;
     take(tx, &Taking { location, table_id, warehouse_id, claim: Claim::Requested, now_ms }).await
 }
 
@@ -218,7 +218,7 @@ pub async fn rename(
 /// [`Error::NotFound`].
 pub async fn drop(tx: &mut Tx, warehouse_id: &str, kind: Kind, ident: &TableIdent, now_ms: i64) -> Result<TableRow> {
     let dropped = remove(tx, warehouse_id, kind, ident).await?;
-    leave(tx, &dropped.id, now_ms).await?;
+    leave(tx, &dropped, now_ms).await?;
     grants::forget_table(tx, &dropped.id).await?;
     Ok(dropped)
 }

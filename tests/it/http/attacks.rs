@@ -8,14 +8,19 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-on_both_secured!(no_attack_succeeds, a_manifest_list_cannot_lend_the_manifests_of_another_table);
+on_both_secured!(
+    no_attack_succeeds,
+    a_manifest_list_cannot_lend_the_manifests_of_another_table,
+    a_manifest_list_cannot_lend_the_manifests_of_a_dropped_table,
+);
 
 /// The attacker: an editor of the namespace `evil` of the warehouse `lake`, and of nothing else.
 const ATTACKER: &str = "mallory";
 
 /// One attack. In path and body, `{lake}` is the warehouse's location, `{victim}` that of the table `ns.t`, which the
 /// attacker must not know of, `{file}` and `{list}` its metadata file and manifest list, `{vault}` the location of a table
-/// of another warehouse that lies in this one's, and `{mine}` that of the attacker's own table `evil.m`.
+/// of another warehouse that lies in this one's, `{mine}` that of the attacker's own table `evil.m`, and `{left}` that of the
+/// table `ns.gone`, which was dropped without purge, `{leftfile}` its metadata file.
 struct Attack {
     kind: &'static str,
     what: &'static str,
@@ -37,18 +42,22 @@ const FORBIDDEN: (u16, &str) = (403, "ForbiddenException");
 const NO_TABLE: (u16, &str) = (404, "NoSuchTableException");
 const NO_NAMESPACE: (u16, &str) = (404, "NoSuchNamespaceException");
 
+const TABLES: &str = "/iceberg/v1/lake/namespaces/evil/tables";
+const MINE: &str = "/iceberg/v1/lake/namespaces/evil/tables/m";
+const REGISTER: &str = "/iceberg/v1/lake/namespaces/evil/register";
+
 /// Creates a table at a location.
 const fn create(what: &'static str, kind: &'static str, body: &'static str) -> Attack {
-    attack(kind, what, ("POST", "/iceberg/v1/lake/namespaces/evil/tables", body), BAD)
+    attack(kind, what, ("POST", TABLES, body), BAD)
 }
 
 /// Commits to the attacker's own table.
 const fn commit(what: &'static str, kind: &'static str, body: &'static str) -> Attack {
-    attack(kind, what, ("POST", "/iceberg/v1/lake/namespaces/evil/tables/m", body), BAD)
+    attack(kind, what, ("POST", MINE, body), BAD)
 }
 
 const fn register(what: &'static str, kind: &'static str, body: &'static str) -> Attack {
-    attack(kind, what, ("POST", "/iceberg/v1/lake/namespaces/evil/register", body), BAD)
+    attack(kind, what, ("POST", REGISTER, body), BAD)
 }
 
 macro_rules! at {
@@ -220,6 +229,48 @@ const ATTACKS: &[Attack] = &[
         ),
     ),
     attack("grants", "another table", ("GET", "/iceberg/v1/lake/namespaces/ns/tables/t", ""), NO_TABLE),
+    attack("remains", "location of a dropped table", ("POST", TABLES, at!("{left}")), FORBIDDEN),
+    attack("remains", "location in that of a dropped table", ("POST", TABLES, at!("{left}/metadata")), FORBIDDEN),
+    attack(
+        "remains",
+        "a table staged at the location of a dropped one",
+        ("POST", TABLES, r#"{"name": "x", "schema": {schema}, "stage-create": true, "location": "{left}"}"#),
+        FORBIDDEN,
+    ),
+    attack(
+        "remains",
+        "location of a view at that of a dropped table",
+        (
+            "POST",
+            "/iceberg/v1/lake/namespaces/evil/views",
+            r#"{"name": "x", "schema": {schema}, "view-version": {version}, "properties": {}, "location": "{left}"}"#,
+        ),
+        FORBIDDEN,
+    ),
+    attack(
+        "remains",
+        "`set-location` to that of a dropped table",
+        ("POST", MINE, updates!(r#"{"action": "set-location", "location": "{left}"}"#)),
+        FORBIDDEN,
+    ),
+    attack(
+        "remains",
+        "`write.data.path` in a dropped table",
+        ("POST", MINE, updates!(r#"{"action": "set-properties", "updates": {"write.data.path": "{left}/metadata"}}"#)),
+        FORBIDDEN,
+    ),
+    attack(
+        "remains",
+        "the metadata file of a dropped table",
+        ("POST", REGISTER, r#"{"name": "x", "metadata-location": "{leftfile}"}"#),
+        FORBIDDEN,
+    ),
+    attack(
+        "remains",
+        "the metadata file of a dropped table, over one's own",
+        ("POST", REGISTER, r#"{"name": "m", "metadata-location": "{leftfile}", "overwrite": true}"#),
+        FORBIDDEN,
+    ),
     attack(
         "grants",
         "another table, through a view",
@@ -385,6 +436,9 @@ async fn furnish(server: &Server) -> Places {
     let mine = make_table(server, "evil", "m").await;
     let last = Appender::new("t", &victim).by("root").append(server, 1).await;
     Appender::of("evil", "m", &mine).by("root").append(server, 1).await;
+    let gone = make_table(server, "ns", "gone").await;
+    let gone = Appender::new("gone", &gone).by("root").append(server, 1).await;
+    root.delete("/namespaces/ns/tables/gone").await.expect(204);
     server.grant_in(ATTACKER, "editor", "evil", "").await;
     let place = format!("{}/vault", server.warehouse);
     let vault = json!({"name": "vault", "location": place});
@@ -400,6 +454,8 @@ async fn furnish(server: &Server) -> Places {
         ("{lake}", server.warehouse.clone()),
         ("{victim}", text(&victim["metadata"]["location"])),
         ("{mine}", text(&mine["metadata"]["location"])),
+        ("{leftfile}", text(&gone["metadata-location"])),
+        ("{left}", text(&gone["metadata"]["location"])),
         ("{vault}", text(&vault["metadata"]["location"])),
         ("{file}", text(&last["metadata-location"])),
         ("{list}", text(&last["metadata"]["snapshots"][0]["manifest-list"])),
@@ -429,17 +485,25 @@ async fn state(server: &Server) -> Vec<Value> {
     all
 }
 
+async fn a_manifest_list_cannot_lend_the_manifests_of_another_table(server: Server) {
+    lend(&server, "{victim}").await;
+}
+
+async fn a_manifest_list_cannot_lend_the_manifests_of_a_dropped_table(server: Server) {
+    lend(&server, "{left}").await;
+}
+
 /// A list that the attacker wrote, in a place of its own, names a manifest of another table: planning would read that and
 /// tell what files the other table has.
-async fn a_manifest_list_cannot_lend_the_manifests_of_another_table(server: Server) {
-    let places = furnish(&server).await;
-    let mine = As(&server, "root").get("/lake/namespaces/evil/tables/m").await.expect(200);
-    let theirs = format!("{}/metadata/1000-m0.avro", places.fill("{victim}"));
+async fn lend(server: &Server, owner: &str) {
+    let places = furnish(server).await;
+    let mine = As(server, "root").get("/lake/namespaces/evil/tables/m").await.expect(200);
+    let theirs = format!("{}/metadata/1000-m0.avro", places.fill(owner));
     assert!(server.app.storage.size(&theirs).await.is_ok());
-    let reply = Appender::of("evil", "m", &mine).by(ATTACKER).try_lend(&server, &theirs).await;
+    let reply = Appender::of("evil", "m", &mine).by(ATTACKER).try_lend(server, &theirs).await;
     let message = reply.error(400, "BadRequestException");
     assert!(message.contains("outside"), "{message}");
-    let now = As(&server, "root").get("/lake/namespaces/evil/tables/m").await.expect(200);
+    let now = As(server, "root").get("/lake/namespaces/evil/tables/m").await.expect(200);
     assert_eq!(now["metadata-location"], mine["metadata-location"]);
 }
 
@@ -450,7 +514,7 @@ fn the_page_of_attacks_is_current() {
          What an editor of one namespace tries against a warehouse that others use, and what it is answered. None of it\n\
          changes anything. `tests/it/http/attacks.rs` sends each of them to real servers, on SQLite with local files and on\n\
          PostgreSQL with a bucket, and makes this page. `{victim}` is the location of a table that the attacker must not\n\
-         know of.\n\n\
+         know of, `{left}` that of a dropped one.\n\n\
          | kind | attack | request | reply |\n|---|---|---|---|\n",
     );
     for Attack { kind, what, request: (method, path, _), reply: (status, error) } in ATTACKS {

@@ -53,7 +53,7 @@ async fn its_location_stays_live(db: TestDb) {
     assert_eq!(overlapping(&db, "gs://main/ns.t").await.unwrap().unwrap().state, State::Live);
     let mut tx = db.begin().await.unwrap();
     take(&mut tx, WAREHOUSE, &row.id).await.unwrap().unwrap();
-    locations::leave(&mut tx, &row.id, 9).await.unwrap();
+    locations::leave(&mut tx, &row, 9).await.unwrap();
     tx.commit().await.unwrap();
     assert_eq!(overlapping(&db, "gs://main/ns.t").await.unwrap().unwrap().state, State::LeftBehind);
 }

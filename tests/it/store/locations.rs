@@ -1,4 +1,7 @@
-use guillemot::store::locations::{Claim, State, forget_left_behind, forget_table, overlapping, overlapping_live};
+use guillemot::spec::Namespace;
+use guillemot::store::locations::{
+    Claim, State, forget_left_behind, forget_table, left_by, overlapping, overlapping_live,
+};
 use guillemot::store::tables::{Change, Kind, Swap, rename, swap};
 use guillemot::store::{Db, Error, Result};
 
@@ -16,6 +19,7 @@ on_both!(
     a_moved_table_has_both_locations,
     live_is_reported_before_left_behind,
     what_is_forgotten_is_free,
+    what_was_left_behind_is_told_by_its_namespace,
     a_neighbour_is_another_table_around_or_inside,
 );
 
@@ -180,4 +184,40 @@ async fn what_is_forgotten_is_free(db: TestDb) {
     forget_left_behind(&mut tx, "gs://b/t").await.unwrap();
     tx.commit().await.unwrap();
     assert_eq!(state_of(&db, "gs://b/t").await, None);
+}
+
+async fn what_was_left_behind_is_told_by_its_namespace(db: TestDb) {
+    seed(&db, &["a", "b", "b.c"]).await;
+    for (name, location) in [("a.t", "gs://b/w/one"), ("a.u", "gs://b/w/two"), ("b.c.t", "gs://b/w/three/x")] {
+        at(&db, name, location).await;
+    }
+    let left = |location: &'static str, around: bool, but: &'static str| {
+        let db = &db;
+        async move {
+            let found = left_by(db, location, around, but).await.unwrap();
+            let name = |(warehouse, namespace): (String, Option<Namespace>)| {
+                assert_eq!(warehouse, WAREHOUSE);
+                namespace.unwrap().to_string()
+            };
+            found.into_iter().map(name).collect::<Vec<_>>()
+        }
+    };
+    assert_eq!(left("gs://b/w", true, "").await, [""; 0], "all are live");
+    for name in ["a.t", "a.u", "b.c.t"] {
+        drop_table(&db, name).await.unwrap();
+    }
+    assert_eq!(left("gs://b/w", true, "").await, ["a", "b.c"]);
+    assert_eq!(left("gs://b/w", false, "").await, [""; 0], "below, not above");
+    assert_eq!(left("gs://b/w/one", false, "").await, ["a"]);
+    assert_eq!(left("gs://b/w/one/data", false, "").await, ["a"]);
+    assert_eq!(left("gs://b/w/one2", true, "").await, [""; 0]);
+    assert_eq!(left("gs://b/w/one", true, "id-of-a.t").await, [""; 0], "its own");
+    // It goes where it is taken up, and belongs then to where that was.
+    at_requested(&db, "b.t", "gs://b/w/one").await;
+    drop_table(&db, "b.t").await.unwrap();
+    assert_eq!(left("gs://b/w/one", true, "").await, ["a", "b"]);
+}
+
+async fn at_requested(db: &Db, name: &str, location: &str) {
+    create_as(db, Kind::Table, name, location, Claim::Requested).await.unwrap();
 }

@@ -1,7 +1,8 @@
 //! What changes need: both ends of a rename, each table of a transaction, the updates of a commit.
 
 use super::{As, furnish};
-use crate::support::server::{Server, on_both_secured};
+use crate::support::server::{Server, on_both_secured, schema};
+use guillemot::storage::Location;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -18,6 +19,7 @@ on_both_secured!(
     a_register_over_a_table_is_no_way_around_the_upgrade,
     views_that_refer_to_a_table_open_nothing,
     places_outside_are_the_servers_to_allow,
+    what_was_left_behind_is_for_those_who_may_write_there,
 );
 
 fn ident(namespace: &str, name: &str) -> Value {
@@ -226,4 +228,44 @@ async fn places_outside_are_the_servers_to_allow(server: Server) {
     wanda.manage(Method::PATCH, "/warehouses/lake", wide).await.error(403, "ForbiddenException");
     let new = json!({"name": "mine", "location": "file:///etc"});
     wanda.manage(Method::POST, "/warehouses", Some(new)).await.error(403, "ForbiddenException");
+}
+
+async fn what_was_left_behind_is_for_those_who_may_write_there(server: Server) {
+    furnish(&server).await;
+    let root = As(&server, "root");
+    for (user, namespace) in [("ned", "ns"), ("olga", "other"), ("both", "ns"), ("both", "other")] {
+        server.grant_in(user, "editor", namespace, "").await;
+    }
+    let create = |place: &str| json!({"name": "again", "schema": schema(), "location": place});
+    let table = root.get("/namespaces/ns/tables/t").await.expect(200);
+    let place = table["metadata"]["location"].as_str().unwrap();
+    let register = json!({"name": "again", "metadata-location": table["metadata-location"]});
+    root.delete("/namespaces/ns/tables/t").await.expect(204);
+
+    let olga = As(&server, "olga");
+    let refusal = olga.post("/namespaces/other/tables", create(place)).await.error(403, "ForbiddenException");
+    assert!(refusal.contains(place) && !refusal.contains("namespace ns"), "{refusal}");
+    olga.post("/namespaces/other/register", register.clone()).await.error(403, "ForbiddenException");
+    // Where it is taken up again, it is left behind once more, by whom had it last.
+    As(&server, "ned").post("/namespaces/ns/register", register.clone()).await.expect(200);
+    As(&server, "ned").delete("/namespaces/ns/tables/again").await.expect(204);
+    As(&server, "both").post("/namespaces/other/register", register).await.expect(200);
+    As(&server, "both").delete("/namespaces/other/tables/again").await.expect(204);
+    olga.post("/namespaces/other/tables", create(place)).await.error(403, "ForbiddenException");
+    // Whoever may do everything in the warehouse may take up everything.
+    server.grant_in("wanda", "editor", "", "").await;
+    As(&server, "wanda").post("/namespaces/other/tables", create(place)).await.expect(200);
+    As(&server, "wanda").delete("/namespaces/other/tables/again").await.expect(204);
+
+    // Nothing is left of what a client deleted.
+    empty(&server, place).await;
+    olga.post("/namespaces/other/tables", create(place)).await.expect(200);
+}
+
+/// Deletes all files of a table, as a client does.
+async fn empty(server: &Server, place: &str) {
+    let metadata = Location::parse(&format!("{place}/metadata")).unwrap();
+    for file in server.app.storage.list_folder(&metadata).await.unwrap().objects {
+        server.app.storage.delete(&file.to_string()).await.unwrap();
+    }
 }
