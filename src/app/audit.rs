@@ -17,10 +17,15 @@ const MOST_PENDING: usize = 20_000;
 /// How many entries are written in one transaction.
 const MOST_TOGETHER: usize = 500;
 
+/// How many requests of nobody known are kept of one minute. Anybody can send those, as many as they like; the log of events
+/// has all of them.
+const MOST_UNKNOWN: u32 = 100;
+
 /// Entries that wait to be written.
 #[derive(Debug, Default)]
 pub struct AuditLog {
     pending: Mutex<Pending>,
+    unknown: Mutex<Minute>,
     /// One writes at a time: who waits for that finds written what others took.
     turn: tokio::sync::Mutex<()>,
 }
@@ -32,9 +37,28 @@ struct Pending {
     writing: bool,
 }
 
+/// What was kept of a minute.
+#[derive(Debug, Default)]
+struct Minute {
+    /// Minutes since 1970.
+    at: i64,
+    kept: u32,
+}
+
 impl AuditLog {
     fn pending(&self) -> MutexGuard<'_, Pending> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether there is room for one more request of nobody known in this minute.
+    fn has_room_for_unknown(&self, now_ms: i64) -> bool {
+        let mut minute = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = now_ms.div_euclid(60_000);
+        if minute.at != at {
+            *minute = Minute { at, kept: 0 };
+        }
+        minute.kept = minute.kept.saturating_add(1);
+        minute.kept <= MOST_UNKNOWN
     }
 
     /// Puts entries in, as many as there is room for; answers how many were lost.
@@ -50,6 +74,10 @@ impl AuditLog {
 impl App {
     /// Notes a request for the audit log.
     pub fn audit(&self, entry: Entry) {
+        if entry.principal.is_empty() && !self.audit.has_room_for_unknown(entry.at_ms) {
+            metrics::counter!("guillemot_audit_unknown_not_kept_total").increment(1);
+            return;
+        }
         count_lost(self.audit.put(std::iter::once(entry)));
         if !std::mem::replace(&mut self.audit.pending().writing, true) {
             let app = self.clone();
@@ -126,5 +154,14 @@ mod tests {
         assert_eq!(log.put((0..MOST_PENDING - 1).map(entry)), 0);
         assert_eq!(log.put((0..3).map(entry)), 2);
         assert_eq!(log.pending().entries.len(), MOST_PENDING);
+    }
+
+    #[test]
+    fn of_those_whom_nobody_knows_some_are_kept_each_minute() {
+        let log = AuditLog::default();
+        let kept = |now_ms| (0..300).filter(|_| log.has_room_for_unknown(now_ms)).count();
+        assert_eq!(kept(60_000), 100);
+        assert_eq!(kept(119_999), 0, "the same minute");
+        assert_eq!(kept(120_000), 100);
     }
 }
