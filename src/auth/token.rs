@@ -151,6 +151,10 @@ impl Identities {
                 Fault::Unsigned(_) => unknown(),
                 claim @ Fault::Claim(_) => Error::from(claim).into(),
             })?;
+        // Who speaks for somebody else, as Google's accounts may in a domain, does so nowhere here.
+        if claims.get("sub").is_some_and(|sub| sub.as_str() != Some(email.as_str())) {
+            return Err(refused("its sub is another than its iss"));
+        }
         let validity = Validity::of(&claims)?;
         validity.check(at.now_ms, self.skew_s)?;
         if validity.until_s > at.now_ms / 1000 + ASSERTION_S + i64::from(self.skew_s) {

@@ -286,6 +286,7 @@ async fn an_assertion_of_a_key_file_buys_a_token(server: Server) {
     // What Google's own libraries write, whatever the file says.
     let googles = json!({"aud": "https://oauth2.googleapis.com/token"});
     present(&server, &assertion(&server, &file, &googles)).await.expect(200);
+    present(&server, &assertion(&server, &file, &json!({"sub": file["client_email"]}))).await.expect(200);
     // Another key: the old one is worth nothing.
     let wanted = Wanted::GoogleKey { token_uri: TOKEN_URI };
     let made = identity::rotate(&server.app.db, &server.app.clock, "beam", wanted).await.unwrap();
@@ -310,6 +311,7 @@ async fn assertions_that_are_not_quite_right_buy_nothing(server: Server) {
         json!({"iss": "secretive@guillemot"}),
         json!({"iss": "beam@guillemot.example"}),
         json!({"iss": "beam"}),
+        json!({"sub": other["client_email"]}),
         json!({"exp": now_s - 600}),
         json!({"exp": null}),
         json!({"exp": now_s + 7200}),
