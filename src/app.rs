@@ -6,8 +6,8 @@ mod credentials;
 mod journal;
 mod limits;
 mod names;
-mod neighbours;
 mod policy;
+mod reach;
 mod turns;
 
 pub use access::GrantCache;
@@ -17,6 +17,7 @@ pub use journal::{Agent, Journal, Use};
 pub use limits::{HeavyTurn, Limits, Slot, within};
 pub use names::Names;
 pub use policy::FormatVersions;
+pub use reach::{Closed, Reach};
 pub use turns::{Turn, Turns};
 
 use crate::auth::{Auth, Sealer};

@@ -4,6 +4,7 @@ use super::error::{Error, IcebergErrorResponse};
 use super::extract::{ManagedWarehouse, Query, TablePath};
 use super::limits::heavy_turn;
 use crate::app::App;
+use crate::auth::Caller;
 use crate::commit;
 use crate::validate::at_rest::{Burden, MOST_FILES_LISTED};
 use axum::Json;
@@ -81,6 +82,7 @@ pub(super) async fn describe_deletes(
     State(app): State<App>,
     ManagedWarehouse(warehouse): ManagedWarehouse,
     TablePath(ident): TablePath,
+    caller: Caller,
     query: Query,
 ) -> Result<Json<Burden>, Error> {
     let _turn = heavy_turn(&app).await?;
@@ -88,5 +90,5 @@ pub(super) async fn describe_deletes(
         let number = text.parse().ok().filter(|number| (1..=MOST_FILES_LISTED).contains(number));
         number.ok_or_else(|| Error::BadRequest(format!("Invalid top: expected 1 to {MOST_FILES_LISTED}, found {text}")))
     })?;
-    Ok(Json(commit::burden(&app, &warehouse, &ident, top).await?))
+    Ok(Json(commit::burden(&app, &warehouse, &caller, &ident, top).await?))
 }

@@ -62,13 +62,14 @@ pub(super) async fn list_namespaces(
 pub(super) async fn create_namespace(
     State(app): State<App>,
     InWarehouse(warehouse): InWarehouse,
+    caller: Caller,
     once: Once,
     body: Body,
 ) -> Result<Json<GetNamespaceResponse>, Error> {
     let request: CreateNamespaceRequest = app.names(body.json()?);
     let properties = request.properties.unwrap_or_default();
     let namespace = request.namespace;
-    commit::check_namespace_properties(&warehouse, &properties)?;
+    commit::check_namespace_properties(&app, &warehouse, &caller, &namespace, &properties).await?;
     let at = app.clone();
     app.finish(async move {
         let mut tx = at.db.begin().await?;
@@ -168,6 +169,7 @@ pub(super) async fn update_properties(
     State(app): State<App>,
     InWarehouse(warehouse): InWarehouse,
     NamespacePath(namespace): NamespacePath,
+    caller: Caller,
     once: Once,
     body: Body,
 ) -> Result<Json<UpdateNamespacePropertiesResponse>, Error> {
@@ -176,7 +178,7 @@ pub(super) async fn update_properties(
     if let Some(both) = removals.iter().find(|key| updates.contains_key(*key)) {
         return Err(Error::Unprocessable(format!("Invalid namespace update: cannot both set and remove key {both}")));
     }
-    commit::check_namespace_properties(&warehouse, &updates)?;
+    commit::check_namespace_properties(&app, &warehouse, &caller, &namespace, &updates).await?;
     let at = app.clone();
     app.finish(async move {
         let mut tx = at.db.begin().await?;

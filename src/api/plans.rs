@@ -108,7 +108,7 @@ pub(super) async fn plan_table_scan(
 ) -> Result<Response, Error> {
     let _turn = heavy_turn(&app).await?;
     let request = PlanRequest::parse(&body.0).map_err(commit::Error::from)?;
-    let plan = commit::plan_scan(&app, &warehouse, &ident, PlanOf::Request(request)).await?;
+    let plan = commit::plan_scan(&app, &warehouse, &caller, &ident, PlanOf::Request(request)).await?;
     let Some(asker) = asks.of(&caller, &warehouse, &ident) else { return Ok(json(plan.into())) };
     Ok(match commit::with_credentials(&app, &warehouse, &ident, asker, &plan).await? {
         Some(plan) => secret_json(plan.into()),
@@ -135,9 +135,10 @@ pub(super) async fn fetch_planning_result(
     State(app): State<App>,
     InWarehouse(warehouse): InWarehouse,
     PlanPath(ident, id): PlanPath,
+    caller: Caller,
 ) -> Result<Response, Error> {
     let _turn = heavy_turn(&app).await?;
-    Ok(json(commit::plan_scan(&app, &warehouse, &ident, PlanOf::Id(&id)).await?.into()))
+    Ok(json(commit::plan_scan(&app, &warehouse, &caller, &ident, PlanOf::Id(&id)).await?.into()))
 }
 
 /// Ends a plan. Nothing is kept of one, so this frees nothing.
@@ -182,9 +183,10 @@ pub(super) async fn fetch_scan_tasks(
     State(app): State<App>,
     InWarehouse(warehouse): InWarehouse,
     TablePath(ident): TablePath,
+    caller: Caller,
     body: Body,
 ) -> Result<Response, Error> {
     let _turn = heavy_turn(&app).await?;
     let request: FetchScanTasksRequest = body.json()?;
-    Ok(json(commit::plan_scan(&app, &warehouse, &ident, PlanOf::Task(&request.plan_task)).await?.into()))
+    Ok(json(commit::plan_scan(&app, &warehouse, &caller, &ident, PlanOf::Task(&request.plan_task)).await?.into()))
 }

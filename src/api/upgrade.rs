@@ -4,6 +4,7 @@ use super::error::{Error, IcebergErrorResponse};
 use super::extract::{ManagedWarehouse, Query, TablePath};
 use super::limits::heavy_turn;
 use crate::app::App;
+use crate::auth::Caller;
 use crate::commit;
 use crate::readiness::Readiness;
 use axum::Json;
@@ -61,10 +62,11 @@ pub(super) async fn check_upgrade(
     State(app): State<App>,
     ManagedWarehouse(warehouse): ManagedWarehouse,
     TablePath(ident): TablePath,
+    caller: Caller,
     query: Query,
 ) -> Result<Json<Readiness>, Error> {
     let _turn = heavy_turn(&app).await?;
     let wrong = |text: &str| Error::BadRequest(format!("Invalid to: expected 2 or 3, found {text}"));
     let to = query.filled("to").map_or(Ok(3), |text| text.parse().map_err(|_| wrong(text)))?;
-    Ok(Json(commit::upgrade_check(&app, &warehouse, &ident, to).await?))
+    Ok(Json(commit::upgrade_check(&app, &warehouse, &caller, &ident, to).await?))
 }

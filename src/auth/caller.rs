@@ -44,6 +44,16 @@ impl Caller {
         self.principal.unrestricted || self.granted.grants.iter().any(holds)
     }
 
+    /// The namespaces on which an action was granted by name, not for the whole warehouse.
+    pub fn namespaces(&self, action: &Action, warehouse_id: &str) -> BTreeSet<Namespace> {
+        let granted = self.mine().filter(|grant| grant.privilege.allows(action));
+        let named = granted.filter_map(|grant| match &grant.object {
+            Object::Namespace(id, namespace) if id == warehouse_id => Some(namespace.clone()),
+            _ => None,
+        });
+        named.collect()
+    }
+
     /// The names of tables, or of views, of this very namespace that grants name.
     pub fn named_tables(&self, warehouse_id: &str, namespace: &Namespace, kind: Kind) -> BTreeSet<String> {
         let named = self.mine().filter(|grant| grant.kind == Some(kind)).filter_map(|grant| match &grant.object {

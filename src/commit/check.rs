@@ -1,11 +1,14 @@
 //! Looking at a table that is there, or is to be: before it is registered, and before it is upgraded.
 
 use crate::app::{App, Warehouse};
+use crate::auth::Caller;
+use crate::commit::places::Places;
 use crate::commit::verdict::{Subject, count_not_checked, timed};
 use crate::commit::{Error, load};
 use crate::config::{RegisterCheck, RulesMode};
 use crate::readiness::{self, Readiness, Users};
 use crate::spec::{TableIdent, TableMetadata};
+use crate::storage::Scoped;
 use crate::store::engines;
 use crate::store::warnings::Warning;
 use crate::validate::at_rest::{self, Burden, Scope, SnapshotReport, Snapshots, TableReport, Verdict};
@@ -56,12 +59,14 @@ pub(super) async fn check_registered(
     table: &TableMetadata,
     mode: RegisterCheck,
 ) -> Result<Findings, Error> {
-    let refuses = mode == RegisterCheck::Deny && subject.warehouse.rules_mode == RulesMode::Enforce;
-    if mode == RegisterCheck::Off {
+    let Places { app, warehouse, .. } = subject.places;
+    let refuses = mode == RegisterCheck::Deny && warehouse.rules_mode == RulesMode::Enforce;
+    // Whoever may not use all of the warehouse could name what is somebody else's.
+    if mode == RegisterCheck::Off && subject.is_free() {
         return Ok(Findings::default());
     }
-    let limit = Duration::from_secs(subject.app.config.register_check_s);
-    let report = timed(subject.action, look_at(subject, table, limit)).await;
+    let limit = Duration::from_secs(app.config.register_check_s);
+    let report = timed(subject.action, look_at(subject, subject.reader(), table, limit)).await;
     let verdict = report.verdict();
     count(verdict);
     let TableReport { mut snapshots, stopped, .. } = report;
@@ -74,7 +79,11 @@ pub(super) async fn check_registered(
         (Some(found), _) => found,
     };
     count_not_checked(&found.report);
+    if subject.trespasses(&found.report) {
+        return Err(subject.refuse(found.report));
+    }
     match verdict {
+        _ if mode == RegisterCheck::Off => Ok(Findings::default()),
         Verdict::Broken if refuses => Err(subject.refuse(found.report)),
         Verdict::NotChecked => {
             let warnings = subject.let_pass(&found.report);
@@ -111,10 +120,10 @@ fn not_told(subject: Subject<'_>, refuses: bool, why: &str) -> Result<Findings, 
 }
 
 /// Checks the current snapshot, as far as that goes within the time.
-async fn look_at(subject: Subject<'_>, table: &TableMetadata, limit: Duration) -> TableReport {
-    let (reader, cache) = (subject.reader(), Cache::new(CACHE_BYTES));
+async fn look_at(subject: Subject<'_>, reader: Scoped, table: &TableMetadata, limit: Duration) -> TableReport {
+    let cache = Cache::new(CACHE_BYTES);
     let scope = Scope { snapshots: Snapshots::Current, most_files: MOST_FILES };
-    let look = at_rest::check(&reader, &cache, &subject.warehouse.levels, table, scope, &|_| ());
+    let look = at_rest::check(&reader, &cache, &subject.places.warehouse.levels, table, scope, &|_| ());
     match tokio::time::timeout(limit, look).await {
         // Without any time there is no verdict, however fast storage is.
         Ok(report) if !limit.is_zero() => report,
@@ -126,7 +135,13 @@ async fn look_at(subject: Subject<'_>, table: &TableMetadata, limit: Duration) -
 ///
 /// # Errors
 /// [`Error::Invalid`] if there is no upgrade to that version.
-pub async fn upgrade_check(app: &App, warehouse: &Warehouse, ident: &TableIdent, to: u8) -> Result<Readiness, Error> {
+pub async fn upgrade_check(
+    app: &App,
+    warehouse: &Warehouse,
+    caller: &Caller,
+    ident: &TableIdent,
+    to: u8,
+) -> Result<Readiness, Error> {
     if !readiness::VERSIONS.contains(&to) {
         return Err(Error::Invalid(format!("Invalid to: expected 2 or 3, found {to}")));
     }
@@ -135,8 +150,9 @@ pub async fn upgrade_check(app: &App, warehouse: &Warehouse, ident: &TableIdent,
     let seen = engines::list(&app.db, &row.id).await?.into_iter();
     let seen: Vec<(String, i64, i64)> = seen.map(|seen| (seen.agent, seen.read_ms, seen.wrote_ms)).collect();
     let users = Users { seen: &seen, now_ms: app.clock.now_ms() };
-    let subject = Subject { app, warehouse, caller: None, table: ident, row: Some(&row), action: "upgrade-check" };
-    let report = look_at(subject, stored.metadata(), LOOK_LIMIT).await;
+    let places = Places { app, warehouse, caller, namespace: &ident.namespace, row: Some(&row) };
+    let subject = Subject { places, paths: &[], table: ident, action: "upgrade-check" };
+    let report = look_at(subject, subject.looking(), stored.metadata(), LOOK_LIMIT).await;
     Ok(readiness::assess(stored.metadata(), to, &report, Some(users), policy(warehouse, to)))
 }
 
@@ -144,10 +160,17 @@ pub async fn upgrade_check(app: &App, warehouse: &Warehouse, ident: &TableIdent,
 ///
 /// # Errors
 /// [`Error::StorageUnavailable`] if storage did not answer.
-pub async fn burden(app: &App, warehouse: &Warehouse, ident: &TableIdent, most: usize) -> Result<Burden, Error> {
+pub async fn burden(
+    app: &App,
+    warehouse: &Warehouse,
+    caller: &Caller,
+    ident: &TableIdent,
+    most: usize,
+) -> Result<Burden, Error> {
     let (row, stored) = load::<TableMetadata>(app, warehouse, ident).await?;
-    let subject = Subject { app, warehouse, caller: None, table: ident, row: Some(&row), action: "deletes" };
-    let mut report = look_at(subject, stored.metadata(), LOOK_LIMIT).await;
+    let places = Places { app, warehouse, caller, namespace: &ident.namespace, row: Some(&row) };
+    let subject = Subject { places, paths: &[], table: ident, action: "deletes" };
+    let mut report = look_at(subject, subject.looking(), stored.metadata(), LOOK_LIMIT).await;
     match report.stopped.take() {
         Some(stopped) => {
             Err(Error::StorageUnavailable { location: stopped.location.clone(), source: Box::new(stopped) })

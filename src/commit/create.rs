@@ -4,7 +4,8 @@ use crate::app::{App, Warehouse};
 use crate::auth::Caller;
 use crate::commit::check::check_version;
 use crate::commit::files::load_reply;
-use crate::commit::location::{Chosen, Places, choose};
+use crate::commit::location::{Chosen, choose};
+use crate::commit::places::Places;
 use crate::commit::swap::{Attempt, New, Prepared, Write, until_won};
 use crate::commit::{Document, Error, Grant, Once, Stored, document, name_taken};
 use crate::spec::{self, CreateTableRequest, Namespace, TableIdent, TableMetadata};
@@ -56,7 +57,7 @@ pub async fn create_table(
     let version = request.format_version()?.unwrap_or(warehouse.versions.default);
     check_version(warehouse, version)?;
     let build = |location: &str| request.build_as(version, location, &app.ids.uuid(), app.clock.now_ms());
-    let places = Places { app, warehouse, caller, table_id: "" };
+    let places = Places { app, warehouse, caller, namespace, row: None };
     let asked = request.location.as_deref();
     if !request.stage_create {
         return Ok(Created::Table(create(places, &ident, asked, build, once).await?));

@@ -14,6 +14,7 @@ mod location;
 mod namespace;
 mod once;
 mod owned;
+mod places;
 mod plan;
 mod ready;
 mod register;

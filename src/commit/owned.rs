@@ -4,6 +4,7 @@
 //! the table keeps files, where its warehouse may have any, and where no other table lives.
 
 use crate::app::App;
+use crate::commit::places::PATHS;
 use crate::spec::TableMetadata;
 use crate::storage::Location;
 use crate::store::{self, locations};
@@ -23,7 +24,7 @@ pub struct Owned {
 }
 
 impl Owned {
-    /// The places of a table: the locations that it has and had, and what its properties `write.*.path` name; of
+    /// The places of a table: the locations that it has and had, and what its properties ([`PATHS`]) name; of
     /// those, what lies under `allowed`.
     pub async fn of(
         app: &App,
@@ -42,8 +43,8 @@ impl Owned {
         had: impl Iterator<Item = &'a str>,
         allowed: &[Location],
     ) -> Self {
-        let is_path = |key: &str| key.strip_prefix("write.").is_some_and(|rest| rest.strip_suffix(".path").is_some());
-        let paths = metadata.properties.iter().filter(|(key, _)| is_path(key)).map(|(_, path)| path.as_str());
+        // Only these are checked when they are set.
+        let paths = PATHS.iter().filter_map(|key| metadata.properties.get(*key)).map(String::as_str);
         // What is no location holds no file that could be deleted.
         let parse = |place| Location::parse(place).ok();
         Self {
@@ -53,6 +54,11 @@ impl Owned {
             paths: paths.filter_map(parse).collect(),
             allowed: allowed.to_vec(),
         }
+    }
+
+    /// Whether a file lies where the table lives or lived.
+    fn lived_at(&self, file: &Location) -> bool {
+        self.home.iter().chain(&self.former).any(|place| file.is_under(place))
     }
 
     /// Whether a file lies in one of the places, and in one that is allowed.
@@ -87,7 +93,11 @@ impl Owned {
         if let Some(known) = folders.get(folder) {
             return Ok(*known);
         }
-        let free = locations::covering(&app.db, folder, &self.table_id).await?.is_none();
+        let mut free = locations::covering(&app.db, folder, &self.table_id).await?.is_none();
+        if free && !self.lived_at(&location) {
+            // What another table left behind is not this one's because a property names the place.
+            free = locations::left_behind(&app.db, folder, false, &self.table_id).await?.is_empty();
+        }
         folders.insert(folder.to_owned(), free);
         Ok(free)
     }

@@ -1,6 +1,8 @@
 //! Planning a scan: the table's metadata, then whatever planning reads of its manifests.
 
-use crate::app::{App, Warehouse};
+use crate::app::{App, Reach, Warehouse};
+use crate::auth::{Action, Caller};
+use crate::commit::places::Places;
 use crate::commit::{Error, load};
 use crate::plan::{self, Limits, PlanRequest, Scan};
 use crate::spec::{TableIdent, TableMetadata};
@@ -17,12 +19,19 @@ pub enum PlanOf<'a> {
 }
 
 /// Plans a scan of a table, all at once: the reply is the plan, as JSON.
-pub async fn plan_scan(app: &App, warehouse: &Warehouse, ident: &TableIdent, of: PlanOf<'_>) -> Result<String, Error> {
+pub async fn plan_scan(
+    app: &App,
+    warehouse: &Warehouse,
+    caller: &Caller,
+    ident: &TableIdent,
+    of: PlanOf<'_>,
+) -> Result<String, Error> {
     let (row, stored) = load::<TableMetadata>(app, warehouse, ident).await?;
     let is_task = matches!(of, PlanOf::Task(_));
     let scan = resolve(stored.metadata(), of)?;
     let limits = Limits { tasks: app.config.plan_task_files };
-    let reader = app.scoped(warehouse, &row.id, Some(&row.location), None);
+    let places = Places { app, warehouse, caller, namespace: &ident.namespace, row: Some(&row) };
+    let reader = Reach { action: Action::Read, ..places.reach(Vec::new()) }.scoped(warehouse);
     let planned = plan::plan(&reader, &app.plans, &scan, limits).await?;
     Ok(if is_task { planned.tasks_json() } else { planned.completed_json() })
 }

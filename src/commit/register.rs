@@ -5,8 +5,8 @@ use crate::auth::{Action, Caller, Object};
 use crate::commit::check::{Findings, check_registered, check_version};
 use crate::commit::create::require_free;
 use crate::commit::load::{keep, read};
-use crate::commit::location::{Places, check_inside};
 use crate::commit::once::metadata;
+use crate::commit::places::{Places, check_inside, paths_of};
 use crate::commit::verdict::Subject;
 use crate::commit::{Document, Error, Once, Stored, name_taken};
 use crate::config::RegisterCheck;
@@ -72,7 +72,7 @@ impl Candidate<'_> {
     /// caller may take up what was left.
     pub async fn read<M: Document>(&self, metadata_location: &str) -> Result<Arc<Stored<M>>, Error> {
         let place = check_inside(self.warehouse, "metadata-location", metadata_location)?;
-        self.places().check_no_neighbour("metadata-location", &place.folder()).await?;
+        self.places().check("metadata-location", &place.folder(), false).await?;
         // Read afresh: the name of a dropped table's file may be written anew, by a test or by hand.
         read(self.app, metadata_location).await
     }
@@ -85,27 +85,22 @@ impl Candidate<'_> {
         check: RegisterCheck,
     ) -> Result<Registration<M>, Error> {
         let found = stored.metadata();
-        let location_key = self.places().check_metadata(&**found).await?.to_string();
-        let Self { app, warehouse, caller, ident, replaced } = self;
+        let places = self.places();
+        let location_key = places.check_metadata(&**found).await?.to_string();
         let mut findings = Findings::default();
         if let Some(table) = found.as_table() {
-            check_version(warehouse, table.format_version)?;
-            let subject = Subject {
-                app,
-                warehouse,
-                caller: Some(caller),
-                table: &ident,
-                row: replaced.as_ref(),
-                action: "register",
-            };
-            findings = check_registered(subject, table, check.max(warehouse.register_check)).await?;
+            check_version(self.warehouse, table.format_version)?;
+            let paths: Vec<_> = paths_of(&**found).collect();
+            let subject = Subject { places, paths: &paths, table: &self.ident, action: "register" };
+            findings = check_registered(subject, table, check.max(self.warehouse.register_check)).await?;
         }
+        let Self { ident, replaced, .. } = self;
         Ok(Registration { ident, replaced, stored, location_key, findings })
     }
 
     fn places(&self) -> Places<'_> {
-        let table_id = self.replaced.as_ref().map_or("", |row| row.id.as_str());
-        Places { app: self.app, warehouse: self.warehouse, caller: self.caller, table_id }
+        let (namespace, row) = (&self.ident.namespace, self.replaced.as_ref());
+        Places { app: self.app, warehouse: self.warehouse, caller: self.caller, namespace, row }
     }
 
     /// Refuses to get a table that is there to a higher format version, to those who may not do that by a commit.

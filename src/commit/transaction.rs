@@ -10,8 +10,9 @@
 use crate::app::{Agent, App, Use, Warehouse};
 use crate::auth::Caller;
 use crate::commit::check::check_version;
-use crate::commit::location::{Places, choose};
+use crate::commit::location::choose;
 use crate::commit::once::nothing;
+use crate::commit::places::{Places, paths_of};
 use crate::commit::swap::{Attempt, New, Prepared, Write, until_won};
 use crate::commit::validated::Validated;
 use crate::commit::verdict::Subject;
@@ -150,18 +151,13 @@ async fn prepare(
     if !applied.changed {
         return Ok(Prepared::Same(base, row));
     }
-    let places = Places { app, warehouse, caller: &change.caller, table_id: &row.id };
-    let location_key = places.check_changed(&row, &**base.metadata(), &applied.metadata).await?;
+    let (caller, namespace) = (&change.caller, &change.ident.namespace);
+    let places = Places { app, warehouse, caller, namespace, row: Some(&row) };
+    let location_key = places.check_changed(&**base.metadata(), &applied.metadata).await?;
     places.check_files(&change.request.updates).await?;
     check_version(warehouse, applied.metadata.format_version)?;
-    let subject = Subject {
-        app,
-        warehouse,
-        caller: Some(&change.caller),
-        table: &change.ident,
-        row: Some(&row),
-        action: "commit",
-    };
+    let paths: Vec<_> = paths_of(&**base.metadata()).chain(paths_of(&applied.metadata)).collect();
+    let subject = Subject { places, paths: &paths, table: &change.ident, action: "commit" };
     validated.check(subject, Some(base.metadata()), &mut applied).await?;
     let metadata = applied.metadata;
     let new = New {
@@ -189,14 +185,15 @@ async fn prepare_create(
         None => {}
     }
     let now_ms = app.clock.now_ms();
-    let places = Places { app, warehouse, caller: &change.caller, table_id: "" };
+    let (caller, namespace) = (&change.caller, &change.ident.namespace);
+    let places = Places { app, warehouse, caller, namespace, row: None };
     let updates = complete(places, change).await?;
     let mut applied = spec::apply(None, &updates, now_ms)?;
     let location_key = places.check_metadata(&applied.metadata).await?.to_string();
     places.check_files(&updates).await?;
     check_version(warehouse, applied.metadata.format_version)?;
-    let subject =
-        Subject { app, warehouse, caller: Some(&change.caller), table: &change.ident, row: None, action: "commit" };
+    let paths: Vec<_> = paths_of(&applied.metadata).collect();
+    let subject = Subject { places, paths: &paths, table: &change.ident, action: "commit" };
     validated.check(subject, None, &mut applied).await?;
     let metadata = applied.metadata;
     let new = New {

@@ -1,6 +1,7 @@
 //! What was validated already in one request: a verdict on immutable files stays true when the swap is tried again.
 
 use crate::commit::Error;
+use crate::commit::places::Places;
 use crate::commit::verdict::{Subject, timed};
 use crate::spec::{AddedSnapshot, Applied, TableIdent, TableMetadata};
 use crate::store::warnings::Warning;
@@ -39,7 +40,7 @@ impl Validated {
         passed.forget_if_specs_changed(metadata);
         let new: Vec<AddedSnapshot> =
             added.iter().filter(|snapshot| !passed.row_id_ends.contains_key(&snapshot.snapshot_id)).copied().collect();
-        let Subject { app, warehouse, .. } = subject;
+        let Places { app, warehouse, .. } = subject.places;
         let reader = subject.reader();
         let change = Change { base, new: metadata, added: &new, renumbered_specs };
         let verdict = validate::snapshots(&reader, &app.manifests, &warehouse.levels, &change);

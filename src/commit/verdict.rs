@@ -1,27 +1,28 @@
 //! What becomes of a verdict: it is counted, logged and remembered, and it refuses what it must refuse.
 
-use crate::app::{App, Warehouse};
-use crate::auth::Caller;
+use crate::app::Reach;
+use crate::auth::Action;
 use crate::commit::Error;
+use crate::commit::places::Places;
 use crate::config::RulesMode;
 use crate::spec::TableIdent;
-use crate::storage::Scoped;
-use crate::store::tables::TableRow;
+use crate::storage::{Location, Scoped};
 use crate::store::warnings::Warning;
 use crate::validate::{Report, Violation};
 use std::time::Instant;
 
+/// Rules that tell of files in places that are closed.
+const OUTSIDE: [&str; 4] = ["manifest-list-outside", "manifest-outside", "puffin-outside", "data-file-outside"];
+
 /// What a verdict is about.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Subject<'a> {
-    pub app: &'a App,
-    pub warehouse: &'a Warehouse,
-    /// Who asks for a change; nobody where only what is there is looked at.
-    pub caller: Option<&'a Caller>,
+    /// Which places may be read for it.
+    pub places: Places<'a>,
+    /// The places that its metadata names for its files.
+    pub paths: &'a [Location],
     pub table: &'a TableIdent,
-    /// Its row, if it is there already.
-    pub row: Option<&'a TableRow>,
-    /// `commit` or `register`.
+    /// `commit` or `register`; or what looks at a table and changes nothing.
     pub action: &'static str,
 }
 
@@ -36,15 +37,34 @@ pub(super) async fn timed<T>(action: &'static str, verdict: impl Future<Output =
 impl Subject<'_> {
     /// Storage as the table may see it.
     pub(super) fn reader(self) -> Scoped {
-        let (id, home) = self.row.map_or(("", None), |row| (row.id.as_str(), Some(row.location.as_str())));
-        self.app.scoped(self.warehouse, id, home, self.caller)
+        let reach = self.places.reach(self.paths.to_vec());
+        reach.scoped(self.places.warehouse)
+    }
+
+    /// Storage as the table may see it, for somebody who only looks at what is there.
+    pub(super) fn looking(self) -> Scoped {
+        let reach = self.places.reach(self.paths.to_vec());
+        Reach { action: Action::Read, ..reach }.scoped(self.places.warehouse)
+    }
+
+    /// Whether a report tells of places that are closed to the caller. That is no matter of how strict the rules are: what
+    /// lies there is somebody else's.
+    pub(super) fn trespasses(self, report: &Report) -> bool {
+        let mut found = report.refused.iter().chain(&report.warnings);
+        !self.is_free() && found.any(|violation| OUTSIDE.contains(&violation.rule))
+    }
+
+    /// Whether the caller may use all places of the warehouse.
+    pub(super) fn is_free(self) -> bool {
+        self.places.caller.principal.unrestricted || self.places.reach(Vec::new()).owns_all()
     }
 
     /// Refuses if a rule of level deny is broken, unless the rules are only logged; else what to remember once the
     /// change is made.
     pub(super) fn judge(self, report: Report) -> Result<Vec<Warning>, Error> {
         count_not_checked(&report);
-        if !report.refused.is_empty() && self.warehouse.rules_mode == RulesMode::Enforce {
+        let enforced = self.places.warehouse.rules_mode == RulesMode::Enforce;
+        if !report.refused.is_empty() && enforced || self.trespasses(&report) {
             self.note_warnings(&report);
             return Err(self.refuse(report));
         }
@@ -82,10 +102,11 @@ impl Subject<'_> {
     }
 
     fn warning(self, violation: &Violation, would_refuse: bool) -> Warning {
-        let now = self.app.clock.now_ms();
+        let Places { app, warehouse, .. } = self.places;
+        let now = app.clock.now_ms();
         Warning {
-            id: format!("{now:015}-{}", self.app.ids.uuid()),
-            warehouse_id: self.warehouse.row.id.clone(),
+            id: format!("{now:015}-{}", app.ids.uuid()),
+            warehouse_id: warehouse.row.id.clone(),
             table: self.table.clone(),
             action: self.action.to_owned(),
             rule: violation.rule.to_owned(),

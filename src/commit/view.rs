@@ -3,7 +3,7 @@
 use crate::app::{App, Warehouse};
 use crate::auth::Caller;
 use crate::commit::create::{create, require_free};
-use crate::commit::location::Places;
+use crate::commit::places::Places;
 use crate::commit::swap::{Attempt, New, Prepared, Write, until_won};
 use crate::commit::{Error, Once, Stored, load};
 use crate::spec::{self, CommitViewRequest, CreateViewRequest, Namespace, TableIdent, ViewMetadata};
@@ -24,7 +24,7 @@ pub async fn create_view(
     let ident = TableIdent::new(namespace.clone(), request.name.clone())?;
     require_free(app, warehouse, Kind::View, &ident).await?;
     let build = |location: &str| request.build(location, &app.ids.uuid());
-    let places = Places { app, warehouse, caller, table_id: "" };
+    let places = Places { app, warehouse, caller, namespace, row: None };
     create(places, &ident, request.location.as_deref(), build, once).await
 }
 
@@ -66,13 +66,13 @@ impl Attempt<ViewMetadata> for Replacement<'_> {
             return Ok(vec![Prepared::Same(base, row)]);
         }
         let metadata = applied.metadata;
-        let Self { app, warehouse, caller, .. } = *self;
-        let places = Places { app, warehouse, caller, table_id: &row.id };
+        let Self { app, warehouse, caller, ident, .. } = *self;
+        let places = Places { app, warehouse, caller, namespace: &ident.namespace, row: Some(&row) };
         let new = New {
             ident: self.ident,
             id: row.id.clone(),
             previous: Some(base.location()),
-            location_key: places.check_changed(&row, &**base.metadata(), &metadata).await?,
+            location_key: places.check_changed(&**base.metadata(), &metadata).await?,
             claim: Claim::Requested,
             dropped: Vec::new(),
         };

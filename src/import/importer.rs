@@ -96,7 +96,7 @@ impl<'a> Importer<'a> {
             above.take_while(|above| !self.known.contains(above)).map(|above| (above, BTreeMap::new())).collect();
         wanted.insert(0, (namespace.clone(), properties));
         for (namespace, properties) in wanted.into_iter().rev() {
-            let properties = self.allowed(&namespace, properties);
+            let properties = self.allowed(&namespace, properties).await;
             match self.make(&namespace, &properties).await {
                 Ok(outcome) => self.note(What::Namespace, namespace.to_string(), outcome),
                 Err(error) => {
@@ -110,8 +110,14 @@ impl<'a> Importer<'a> {
     }
 
     /// A namespace's properties without a `location` that would put its new tables outside of the warehouse.
-    fn allowed(&mut self, namespace: &Namespace, mut properties: BTreeMap<String, String>) -> BTreeMap<String, String> {
-        if let Err(error) = commit::check_namespace_properties(self.warehouse, &properties) {
+    async fn allowed(
+        &mut self,
+        namespace: &Namespace,
+        mut properties: BTreeMap<String, String>,
+    ) -> BTreeMap<String, String> {
+        let (app, warehouse, caller) = (self.app, self.warehouse, App::operator());
+        let checked = commit::check_namespace_properties(app, warehouse, &caller, namespace, &properties).await;
+        if let Err(error) = checked {
             properties.remove("location");
             let why = format!("its property location is not taken over: {error}");
             self.note(What::Namespace, namespace.to_string(), Outcome::Note(why));

@@ -64,7 +64,7 @@ impl ReadBytes for Scoped {
         }
         match neighbours.closed_at(&parsed.folder()).await {
             Ok(false) => Ok(()),
-            Ok(true) => Err(self.outside(location)),
+            Ok(true) => Err(ReadError::Outside { location: location.to_owned(), allowed: Vec::new() }),
             Err(source) => Err(ReadError::Unavailable { location: location.to_owned(), source }),
         }
     }

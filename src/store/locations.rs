@@ -3,8 +3,6 @@
 //! Locations are keys here: in normal form, `scheme://…`, without a slash at the end. Two of them overlap when they
 //! are equal or one lies in the other: `/a/t` and `/a/t/x`, but not `/a/t` and `/a/t2`.
 
-use std::collections::BTreeSet;
-
 use sqlx::any::AnyRow;
 use sqlx::query;
 
@@ -82,19 +80,29 @@ pub async fn covering(db: &Db, place: &str, table_id: &str) -> Result<Option<Occ
     Ok(None)
 }
 
-/// Where tables other than `table_id` were when they left behind what overlaps this location, or, with `around` false,
-/// what it equals or lies in: warehouses and namespaces, each once. `None` is a namespace that was not noted.
-pub async fn left_by(
-    db: &Db,
-    location: &str,
-    around: bool,
-    table_id: &str,
-) -> Result<BTreeSet<(String, Option<Namespace>)>> {
-    let mut found = BTreeSet::new();
+/// What a table left behind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Left {
+    /// The location.
+    pub location: String,
+    /// The table's warehouse.
+    pub warehouse_id: String,
+    /// The namespace that the table was in then; `None` where that was not noted yet.
+    pub namespace: Option<Namespace>,
+}
+
+/// How many locations [`left_behind`] answers at most; there may be more.
+pub const MOST_LEFT: usize = 1000;
+
+/// What other tables than `table_id` left behind that overlaps this location or, with `around` false, that this location
+/// equals or lies in.
+pub async fn left_behind(db: &Db, location: &str, around: bool, table_id: &str) -> Result<Vec<Left>> {
+    let mut found = Vec::new();
     for chunk in above(location).chunks(SLOTS) {
         for row in db.rows(left_query(location, chunk, around, table_id)).await? {
             let namespace = optional_text(&row, "namespace")?.map(|key| namespaces::from_key(&key)).transpose()?;
-            found.insert((text(&row, "warehouse_id")?, namespace));
+            let (location, warehouse_id) = (text(&row, "location")?, text(&row, "warehouse_id")?);
+            found.push(Left { location, warehouse_id, namespace });
         }
     }
     Ok(found)
@@ -142,15 +150,24 @@ pub(super) async fn take(tx: &mut Tx, taking: &Taking<'_>) -> Result<()> {
     refuse_overlap(tx, taking).await?;
     let exclusive = i64::from(taking.claim == Claim::Exclusive);
     let insert = query(SQL).bind(taking.location).bind(taking.table_id).bind(taking.warehouse_id);
-    if tx.execute(insert.bind(exclusive).bind(taking.now_ms)).await? == 1 {
-        return Ok(());
+    if tx.execute(insert.bind(exclusive).bind(taking.now_ms)).await? == 0 {
+        let again = query(AGAIN).bind(taking.location).bind(taking.table_id).bind(taking.now_ms);
+        if tx.execute(again).await? == 0 {
+            // The row that is in the way is another table's: it won a race for this very location.
+            return Err(taken(taking.location, taking.location));
+        }
     }
-    let again = query(AGAIN).bind(taking.location).bind(taking.table_id).bind(taking.now_ms);
-    match tx.execute(again).await? {
-        // The row that is in the way is another table's: it won a race for this very location.
-        0 => Err(taken(taking.location, taking.location)),
-        _ => Ok(()),
-    }
+    end_claims(tx, taking.location, taking.table_id).await
+}
+
+/// What others left behind here, or below, is this table's from now on.
+async fn end_claims(tx: &mut Tx, location: &str, table_id: &str) -> Result<()> {
+    const SQL: &str = "
+        DELETE FROM locations
+        WHERE (location = $1 OR (location > $2 AND location < $3)) AND state = 'left-behind' AND table_id <> $4";
+    let delete = query(SQL).bind(location).bind(format!("{location}/")).bind(format!("{location}0")).bind(table_id);
+    tx.execute(delete).await?;
+    Ok(())
 }
 
 /// Marks what a table had as left behind, because it is dropped or moves away; `row` is what it was until then.
@@ -228,13 +245,14 @@ fn live_query<'q>(location: &str, chunk: &[&str], table_id: &str) -> Query<'q> {
     statement.bind(table_id.to_owned())
 }
 
-/// As [`overlap_query`], for those who left behind what overlaps, or what is above.
+/// As [`overlap_query`], for what was left behind; with `around` false only above.
 fn left_query<'q>(location: &str, chunk: &[&str], around: bool, table_id: &str) -> Query<'q> {
     const SQL: &str = "
-        SELECT DISTINCT warehouse_id, namespace FROM locations
+        SELECT location, warehouse_id, namespace FROM locations
         WHERE ((location > $1 AND location < $2)
             OR location IN ($3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14))
-          AND state = 'left-behind' AND table_id <> $15";
+          AND state = 'left-behind' AND table_id <> $15
+        LIMIT 1000";
     // An empty range where nothing below is meant.
     let end = if around { format!("{location}0") } else { format!("{location}/") };
     let mut statement = query(SQL).bind(format!("{location}/")).bind(end);

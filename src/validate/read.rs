@@ -41,12 +41,12 @@ pub enum ReadError {
         /// The object.
         location: String,
     },
-    /// The location is in no place that the warehouse may use.
+    /// The location is in no place that the warehouse may use, or in one that is closed to this table.
     #[error("{location} is outside the allowed locations")]
     Outside {
         /// The object.
         location: String,
-        /// The prefixes that are allowed.
+        /// The prefixes that are allowed; none where the place is closed.
         allowed: Vec<String>,
     },
     /// The object is larger than what is read whole.

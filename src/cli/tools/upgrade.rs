@@ -94,7 +94,7 @@ async fn of_database(args: &UpgradeCheckArgs, config: Config, names: &[String]) 
     let warehouse = app.warehouse(args.warehouse.as_deref()).await?;
     for name in names {
         let Target::Name(ident) = Target::name(name)? else { continue };
-        let found = commit::upgrade_check(&app, &warehouse, &ident, args.to).await;
+        let found = commit::upgrade_check(&app, &warehouse, &crate::app::App::operator(), &ident, args.to).await;
         told.push(Told { table: name.clone(), found: found.map_err(|error| chain(&error)) });
     }
     app.db.close().await;

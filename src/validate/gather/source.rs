@@ -180,7 +180,11 @@ impl Fault {
             }
             Self::Read(ReadError::Outside { location, allowed }) => {
                 let rule = pick(kind, ["manifest-list-outside", "manifest-outside", "puffin-outside"]);
-                let expected = format!("a location under {}", allowed.join(" or "));
+                let expected = if allowed.is_empty() {
+                    "a place that is this table's own".to_owned()
+                } else {
+                    format!("a location under {}", allowed.join(" or "))
+                };
                 Failure { rule, finding: Finding::new(&location, expected, &location) }
             }
             Self::Read(ReadError::TooLarge { location, size, limit }) => {

@@ -1,9 +1,10 @@
-use guillemot::spec::Namespace;
 use guillemot::store::locations::{
-    Claim, State, forget_left_behind, forget_table, left_by, overlapping, overlapping_live,
+    Claim, State, forget_left_behind, forget_table, left_behind, overlapping, overlapping_live,
 };
 use guillemot::store::tables::{Change, Kind, Swap, rename, swap};
 use guillemot::store::{Db, Error, Result};
+
+use std::collections::BTreeSet;
 
 use super::{WAREHOUSE, create_as, create_table, drop_table, ident, load_table, seed};
 use crate::support::{TestDb, on_both};
@@ -191,31 +192,29 @@ async fn what_was_left_behind_is_told_by_its_namespace(db: TestDb) {
     for (name, location) in [("a.t", "gs://b/w/one"), ("a.u", "gs://b/w/two"), ("b.c.t", "gs://b/w/three/x")] {
         at(&db, name, location).await;
     }
-    let left = |location: &'static str, around: bool, but: &'static str| {
-        let db = &db;
-        async move {
-            let found = left_by(db, location, around, but).await.unwrap();
-            let name = |(warehouse, namespace): (String, Option<Namespace>)| {
-                assert_eq!(warehouse, WAREHOUSE);
-                namespace.unwrap().to_string()
-            };
-            found.into_iter().map(name).collect::<Vec<_>>()
-        }
+    let left = async |location: &str, around: bool, but: &str| {
+        let found = left_behind(&db, location, around, but).await.unwrap().into_iter();
+        found.map(|left| format!("{} {}", left.location, left.namespace.unwrap())).collect::<BTreeSet<_>>()
     };
-    assert_eq!(left("gs://b/w", true, "").await, [""; 0], "all are live");
+    let none = BTreeSet::new;
+    let some = |texts: &[&str]| texts.iter().map(ToString::to_string).collect::<BTreeSet<_>>();
+    assert_eq!(left("gs://b/w", true, "").await, none(), "all are live");
     for name in ["a.t", "a.u", "b.c.t"] {
         drop_table(&db, name).await.unwrap();
     }
-    assert_eq!(left("gs://b/w", true, "").await, ["a", "b.c"]);
-    assert_eq!(left("gs://b/w", false, "").await, [""; 0], "below, not above");
-    assert_eq!(left("gs://b/w/one", false, "").await, ["a"]);
-    assert_eq!(left("gs://b/w/one/data", false, "").await, ["a"]);
-    assert_eq!(left("gs://b/w/one2", true, "").await, [""; 0]);
-    assert_eq!(left("gs://b/w/one", true, "id-of-a.t").await, [""; 0], "its own");
-    // It goes where it is taken up, and belongs then to where that was.
+    let all = some(&["gs://b/w/one a", "gs://b/w/two a", "gs://b/w/three/x b.c"]);
+    assert_eq!(left("gs://b/w", true, "").await, all);
+    assert_eq!(left("gs://b/w", false, "").await, none(), "below, not above");
+    assert_eq!(left("gs://b/w/one", false, "").await, some(&["gs://b/w/one a"]));
+    assert_eq!(left("gs://b/w/one/data", false, "").await, some(&["gs://b/w/one a"]));
+    assert_eq!(left("gs://b/w/one2", true, "").await, none());
+    assert_eq!(left("gs://b/w/one", true, "id-of-a.t").await, none(), "its own");
+    // Who takes it up has it from then on, with what lies in it, and leaves it as their own.
     at_requested(&db, "b.t", "gs://b/w/one").await;
+    at_requested(&db, "b.u", "gs://b/w/three").await;
+    assert_eq!(left("gs://b/w", true, "").await, some(&["gs://b/w/two a"]));
     drop_table(&db, "b.t").await.unwrap();
-    assert_eq!(left("gs://b/w/one", true, "").await, ["a", "b"]);
+    assert_eq!(left("gs://b/w/one", true, "").await, some(&["gs://b/w/one b"]));
 }
 
 async fn at_requested(db: &Db, name: &str, location: &str) {

@@ -2,7 +2,7 @@
 
 use super::{As, furnish};
 use crate::support::server::{Server, on_both_secured, schema};
-use guillemot::storage::Location;
+use crate::support::snapshots::Appender;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -20,6 +20,7 @@ on_both_secured!(
     views_that_refer_to_a_table_open_nothing,
     places_outside_are_the_servers_to_allow,
     what_was_left_behind_is_for_those_who_may_write_there,
+    a_part_of_the_warehouse_is_no_more_than_that,
 );
 
 fn ident(namespace: &str, name: &str) -> Value {
@@ -246,26 +247,54 @@ async fn what_was_left_behind_is_for_those_who_may_write_there(server: Server) {
     let refusal = olga.post("/namespaces/other/tables", create(place)).await.error(403, "ForbiddenException");
     assert!(refusal.contains(place) && !refusal.contains("namespace ns"), "{refusal}");
     olga.post("/namespaces/other/register", register.clone()).await.error(403, "ForbiddenException");
-    // Where it is taken up again, it is left behind once more, by whom had it last.
-    As(&server, "ned").post("/namespaces/ns/register", register.clone()).await.expect(200);
-    As(&server, "ned").delete("/namespaces/ns/tables/again").await.expect(204);
-    As(&server, "both").post("/namespaces/other/register", register).await.expect(200);
+    let sub = olga.post("/namespaces/other/tables", create(&format!("{place}/sub"))).await;
+    sub.error(403, "ForbiddenException");
+    // Those who may write there do as they like, and a table that lives on remains is like any other.
+    let ned = As(&server, "ned");
+    let again = ned.post("/namespaces/ns/register", register.clone()).await.expect(200);
+    Appender::new("again", &again).by("ned").append(&server, 1).await;
+    let path = json!([{"action": "set-properties", "updates": {"write.data.path": format!("{place}/data")}}]);
+    ned.post("/namespaces/ns/tables/again", commit(&path)).await.expect(200);
+    ned.delete("/namespaces/ns/tables/again").await.expect(204);
+    // Whoever takes it up leaves it as their own.
+    As(&server, "both").post("/namespaces/other/register", register.clone()).await.expect(200);
     As(&server, "both").delete("/namespaces/other/tables/again").await.expect(204);
-    olga.post("/namespaces/other/tables", create(place)).await.error(403, "ForbiddenException");
-    // Whoever may do everything in the warehouse may take up everything.
+    ned.post("/namespaces/ns/register", register.clone()).await.error(403, "ForbiddenException");
+    olga.post("/namespaces/other/register", register.clone()).await.expect(200);
+    olga.delete("/namespaces/other/tables/again").await.expect(204);
+    // Whoever may write all of the warehouse may take up everything.
     server.grant_in("wanda", "editor", "", "").await;
-    As(&server, "wanda").post("/namespaces/other/tables", create(place)).await.expect(200);
-    As(&server, "wanda").delete("/namespaces/other/tables/again").await.expect(204);
-
-    // Nothing is left of what a client deleted.
-    empty(&server, place).await;
-    olga.post("/namespaces/other/tables", create(place)).await.expect(200);
+    As(&server, "wanda").post("/namespaces/ns/register", register).await.expect(200);
 }
 
-/// Deletes all files of a table, as a client does.
-async fn empty(server: &Server, place: &str) {
-    let metadata = Location::parse(&format!("{place}/metadata")).unwrap();
-    for file in server.app.storage.list_folder(&metadata).await.unwrap().objects {
-        server.app.storage.delete(&file.to_string()).await.unwrap();
+/// What is no table's and in no namespace's folder is the warehouse's.
+async fn a_part_of_the_warehouse_is_no_more_than_that(server: Server) {
+    furnish(&server).await;
+    server.grant_in("ned", "editor", "ns", "").await;
+    let (ned, root) = (As(&server, "ned"), As(&server, "root"));
+    let lake = server.warehouse.clone();
+    let create = |name: &str, place: &str| json!({"name": name, "schema": schema(), "location": place});
+    for place in ["loose", "other/new", "ns2/new", "n"] {
+        let refused = ned.post("/namespaces/ns/tables", create("x", &format!("{lake}/{place}"))).await;
+        assert!(refused.error(403, "ForbiddenException").contains("in the folder of no namespace"), "{place}");
     }
+    ned.post("/namespaces/ns/tables", create("one", &format!("{lake}/ns/one"))).await.expect(200);
+    ned.post("/namespaces/ns%1Finner/tables", create("two", &format!("{lake}/ns/inner/two"))).await.expect(200);
+    let set =
+        |key: &str, place: &str| json!([{"action": "set-properties", "updates": {key: format!("{lake}/{place}")}}]);
+    let refused = ned.post("/namespaces/ns/tables/one", commit(&set("write.data.path", "loose"))).await;
+    refused.error(403, "ForbiddenException");
+    ned.post("/namespaces/ns/tables/one", commit(&set("write.data.path", "ns/data"))).await.expect(200);
+    // A folder is given by who may write it.
+    let folder = |place: &str| json!({"updates": {"location": format!("{lake}/{place}")}});
+    ned.post("/namespaces/ns/properties", folder("loose")).await.error(403, "ForbiddenException");
+    ned.post("/namespaces/ns/properties", folder("ns/tables")).await.expect(200);
+    let body = json!({"namespace": ["ns", "new"], "properties": {"location": format!("{lake}/loose")}});
+    ned.post("/namespaces", body).await.error(403, "ForbiddenException");
+    root.post("/namespaces/ns/properties", folder("teams/ned")).await.expect(200);
+    ned.post("/namespaces/ns/tables", create("three", &format!("{lake}/teams/ned/3"))).await.expect(200);
+    ned.post("/namespaces/ns/tables", json!({"name": "four", "schema": schema()})).await.expect(200);
+    // Who may write the whole warehouse is free in it.
+    server.grant_in("wanda", "editor", "", "").await;
+    As(&server, "wanda").post("/namespaces/ns/tables", create("five", &format!("{lake}/loose"))).await.expect(200);
 }

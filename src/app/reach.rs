@@ -1,0 +1,175 @@
+//! Which places of a warehouse may be used for a table, by whom.
+//!
+//! ```text
+//! in the table's own location                                          -> open
+//! where another table lives                                            -> closed
+//! on a server without authentication                                   -> open
+//! left behind by a table of a namespace that the caller may not write  -> closed
+//! for who may write the whole warehouse                                -> open
+//! what the table's `write.*.path` name                                 -> open
+//! left behind by a table of a namespace that the caller may write      -> open
+//! in the folder of a namespace that the caller may write               -> open
+//! all else is the warehouse's                                          -> closed
+//! ```
+//! Where only what is there already is read, and nothing is taken, it is enough to be allowed to read, and what is the
+//! warehouse's is open.
+
+use super::{App, Warehouse};
+use crate::auth::{Action, Caller, Object};
+use crate::spec::Namespace;
+use crate::storage::{Location, Neighbours, Scoped, Source, segment};
+use crate::store::locations::MOST_LEFT;
+use crate::store::{self, locations, namespaces};
+use async_trait::async_trait;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The table or view that places are asked for, and who asks.
+#[derive(Debug, Clone)]
+pub struct Reach {
+    /// The server's parts.
+    pub app: App,
+    /// Its warehouse's id.
+    pub warehouse_id: String,
+    /// Its warehouse's location.
+    pub warehouse_location: String,
+    /// Who asks.
+    pub caller: Caller,
+    /// [`Action::Write`] for what is to be taken, [`Action::Read`] where only what is there is read.
+    pub action: Action,
+    /// The namespace of the table.
+    pub namespace: Namespace,
+    /// The table's id; empty for a new one.
+    pub table_id: String,
+    /// Where the table lives, as the database knows it; nowhere yet for a new one.
+    pub home: Option<Location>,
+    /// Where its properties say that files are to go; checked when they were set.
+    pub paths: Vec<Location>,
+}
+
+/// Why a place may not be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Closed {
+    /// Another table lives there.
+    Live,
+    /// A table of a namespace that the caller has no part in left it behind.
+    LeftBehind,
+    /// It is the warehouse's, of which the caller has only a part.
+    Foreign,
+}
+
+impl Reach {
+    /// Whether a place is closed; with `around` also for what lies in it.
+    pub async fn ask(&self, place: &Location, around: bool) -> Result<Option<Closed>, store::Error> {
+        if self.home.as_ref().is_some_and(|home| place.is_under(home)) {
+            return Ok(None);
+        }
+        let (db, key) = (&self.app.db, place.to_string());
+        let live = if around {
+            locations::overlapping_live(db, &key, &self.table_id).await?
+        } else {
+            locations::covering(db, &key, &self.table_id).await?
+        };
+        if live.is_some() {
+            return Ok(Some(Closed::Live));
+        }
+        if self.caller.principal.unrestricted {
+            return Ok(None);
+        }
+        let left = locations::left_behind(db, &key, around, &self.table_id).await?;
+        let may = |object: &Object| self.caller.may(&self.action, object);
+        if left.len() >= MOST_LEFT || !left.iter().all(|left| may(&owner(left))) {
+            return Ok(Some(Closed::LeftBehind));
+        }
+        let covers = |known: &Location| place.is_under(known);
+        let taken_up = left.iter().filter_map(|left| Location::parse(&left.location).ok()).any(|left| covers(&left));
+        if self.action == Action::Read || taken_up || self.paths.iter().any(covers) || self.owns_all() {
+            return Ok(None);
+        }
+        Ok((!self.is_in_folder(place).await?).then_some(Closed::Foreign))
+    }
+
+    /// Whether the caller may write all of the warehouse.
+    pub fn owns_all(&self) -> bool {
+        self.caller.may(&Action::Write, &Object::Warehouse(self.warehouse_id.clone()))
+    }
+
+    /// Whether a place is in the folder of a namespace that the caller may write.
+    async fn is_in_folder(&self, place: &Location) -> Result<bool, store::Error> {
+        let mut mine = self.caller.namespaces(&self.action, &self.warehouse_id);
+        if self.caller.may(&self.action, &Object::Namespace(self.warehouse_id.clone(), self.namespace.clone())) {
+            mine.insert(self.namespace.clone());
+        }
+        let holds = |folder: &str| Location::parse(folder).is_ok_and(|folder| place.is_under(&folder));
+        if mine.iter().any(|namespace| holds(&usual_folder(&self.warehouse_location, namespace))) {
+            return Ok(true);
+        }
+        for namespace in &mine {
+            let row = namespaces::load(&self.app.db, &self.warehouse_id, namespace).await?;
+            if row.and_then(|row| row.properties.get("location").map(|folder| holds(folder))) == Some(true) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Storage as the table may see it: nothing outside of the warehouse's allowed places, and nothing that is closed.
+    pub fn scoped(self, warehouse: &Warehouse) -> Scoped {
+        let (storage, home) = (self.app.storage.clone(), self.home.clone());
+        let known = Known { reach: self, places: Mutex::default() };
+        Scoped::new(storage, warehouse.allowed.clone()).beside(home, Arc::new(known))
+    }
+}
+
+/// Whose what was left behind is: the namespace's that it was left in, the warehouse's where that was not noted.
+fn owner(left: &locations::Left) -> Object {
+    let warehouse_id = left.warehouse_id.clone();
+    match &left.namespace {
+        Some(namespace) => Object::Namespace(warehouse_id, namespace.clone()),
+        None => Object::Warehouse(warehouse_id),
+    }
+}
+
+impl App {
+    /// The folder of a namespace's tables: its `location` property, or one segment a level under the warehouse.
+    pub async fn folder(&self, warehouse: &Warehouse, namespace: &Namespace) -> Result<String, store::Error> {
+        let row = namespaces::load(&self.db, &warehouse.row.id, namespace).await?;
+        if let Some(location) = row.and_then(|mut row| row.properties.remove("location")) {
+            return Ok(location.trim_end_matches('/').to_owned());
+        }
+        Ok(usual_folder(&warehouse.row.location, namespace))
+    }
+}
+
+fn usual_folder(warehouse: &str, namespace: &Namespace) -> String {
+    let levels: Vec<String> = namespace.levels().iter().map(|level| segment(level)).collect();
+    format!("{}/{}", warehouse.trim_end_matches('/'), levels.join("/"))
+}
+
+/// Asks which places are closed, and remembers the answers: for one request.
+#[derive(Debug)]
+struct Known {
+    reach: Reach,
+    places: Mutex<HashMap<String, bool>>,
+}
+
+/// Places that one request remembers.
+const MOST_PLACES: usize = 10_000;
+
+#[async_trait]
+impl Neighbours for Known {
+    async fn closed_at(&self, place: &Location) -> Result<bool, Source> {
+        let key = place.to_string();
+        let places = || self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = places().get(&key).copied();
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let found = self.reach.ask(place, false).await.map_err(Box::new)?.is_some();
+        let mut places = places();
+        if places.len() < MOST_PLACES {
+            places.insert(key, found);
+        }
+        Ok(found)
+    }
+}
