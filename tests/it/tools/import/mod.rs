@@ -1,6 +1,7 @@
 //! `guillemot import`, into a server that runs.
 
 mod bad_catalogs;
+mod bad_folders;
 mod catalog;
 mod cut_off;
 mod hadoop;
