@@ -6,6 +6,7 @@ mod catalog;
 mod cut_off;
 mod hadoop;
 mod jdbc;
+mod loose_cells;
 
 use super::{Ran, guillemot};
 use crate::support::server::{Server, Setting};
