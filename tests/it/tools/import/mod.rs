@@ -7,6 +7,7 @@ mod cut_off;
 mod hadoop;
 mod jdbc;
 mod loose_cells;
+mod talkative;
 
 use super::{Ran, guillemot};
 use crate::support::server::{Server, Setting};
