@@ -4,6 +4,7 @@ mod bad_catalogs;
 mod bad_folders;
 mod catalog;
 mod cut_off;
+mod endless;
 mod hadoop;
 mod jdbc;
 mod loose_cells;
