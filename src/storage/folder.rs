@@ -68,11 +68,10 @@ fn is_nothing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// Whether a link leads to a folder that it lies in: who follows it goes round in a circle.
+/// Whether a link leads to a folder around it, on whichever way it was come to: who follows it goes round in a circle.
 fn is_around(link: &Path) -> bool {
-    let real = |path: &Path| path.canonicalize().ok();
-    let (Some(target), Some(folder)) = (real(link), link.parent().and_then(real)) else { return false };
-    folder.starts_with(target)
+    let Ok(target) = link.canonicalize() else { return false };
+    link.ancestors().skip(1).any(|folder| folder.canonicalize().is_ok_and(|folder| folder.starts_with(&target)))
 }
 
 /// Whether a file is what a write that was cut off left behind: see `Storage::delete_remains`.

@@ -20,6 +20,10 @@ async fn one_bad_entry_is_told_of_and_the_rest_is_imported() {
     let sales = folder.join("sales");
     symlink("loop", folder.join("loop")).unwrap();
     symlink("..", sales.join("around")).unwrap();
+    // A circle of two links.
+    let far = tempfile::tempdir().unwrap();
+    symlink(far.path(), sales.join("far")).unwrap();
+    symlink(&sales, far.path().join("back")).unwrap();
     symlink("nothing", sales.join("nowhere")).unwrap();
     fs::write(sales.join(OsStr::from_bytes(b"x\xff")), "x").unwrap();
     fs::write(sales.join("seed/metadata").join(OsStr::from_bytes(b"y\xff.avro")), "x").unwrap();
@@ -31,6 +35,7 @@ async fn one_bad_entry_is_told_of_and_the_rest_is_imported() {
     for (entry, why) in [
         ("loop", "symbolic links"),
         ("sales/around", "a link to a folder around it"),
+        ("sales/far/back", "a link to a folder around it"),
         ("sales/nowhere", "No such file"),
         ("sales/x\\xff", "its name is no UTF-8"),
         ("sales/seed/metadata/y\\xff.avro", "its name is no UTF-8"),
@@ -46,7 +51,7 @@ async fn one_bad_entry_is_told_of_and_the_rest_is_imported() {
     if shut > 0 {
         ran.line(&format!("failed {root}/sales/shut: "));
     }
-    let failed = 7 + shut;
+    let failed = 8 + shut;
     ran.ends(1, &format!("imported 2 tables, 0 views, 1 namespace; 0 already there; {failed} failed"));
     for table in ["merge", "seed"] {
         server.get(&format!("/namespaces/sales/tables/{table}")).await.expect(200);
