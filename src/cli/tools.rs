@@ -4,7 +4,7 @@
 mod upgrade;
 
 use super::{AnyError, print};
-use crate::client::{Catalog, Connection, Login};
+use crate::client::{Catalog, Connection, Login, Secrets};
 use crate::config::Config;
 use crate::inspect::{inspect, printable};
 use crate::server;
@@ -193,6 +193,7 @@ impl TableArgs {
             prefix: None,
             login: self.token.clone().map_or(Login::None, Login::Token),
             headers: self.headers.iter().map(|text| header(text)).collect::<Result<_, _>>()?,
+            secrets: Secrets::default(),
         };
         Ok((targets, Some(Catalog::connect(connection).await?)))
     }

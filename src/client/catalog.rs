@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use super::login::token;
 use super::pages::Pages;
-use super::{Error, Login, beginning, http, unreachable};
+use super::{Error, Login, Secrets, body, check_address, http, unreachable};
 use crate::spec::{Namespace, TableIdent};
 
 /// Largest answer that is read, in bytes.
@@ -39,6 +39,8 @@ pub struct Connection {
     pub login: Login,
     /// Further headers; their values may be secrets.
     pub headers: Vec<(String, String)>,
+    /// What of this, and of what comes of it, is not shown in errors.
+    pub secrets: Secrets,
 }
 
 /// A catalog that answered its config call.
@@ -130,11 +132,19 @@ struct ErrorModel {
 impl Catalog {
     /// Asks a catalog for its configuration, after a token if it is to be had for credentials.
     pub async fn connect(connection: Connection) -> Result<Self, Error> {
-        check_address(&connection.uri)?;
+        check_address("the catalog's address", &connection.uri)?;
+        connection.headers.iter().for_each(|(name, value)| connection.secrets.add_header(name, value));
         let client = http(&connection.uri)?;
         let given = match &connection.login {
-            Login::Token(token) => Some(Secret(token.clone())),
-            Login::None | Login::Credentials(_) => None,
+            Login::None => None,
+            Login::Token(token) => {
+                connection.secrets.add(token);
+                Some(Secret(token.clone()))
+            }
+            Login::Credentials(credentials) => {
+                connection.secrets.add(&credentials.secret);
+                None
+            }
         };
         let mut catalog = Self {
             client,
@@ -218,7 +228,7 @@ impl Catalog {
             match pages.take(page, next) {
                 Ok(Some(next)) => token = next,
                 Ok(None) => return Ok(pages.finish()),
-                Err(reason) => return Err(Error::Answer { url: self.url(&path), reason }),
+                Err(reason) => return Err(self.wrong(self.url(&path), reason)),
             }
         }
     }
@@ -240,10 +250,8 @@ impl Catalog {
 
     async fn pointer(&self, path: &str) -> Result<String, Error> {
         let answer: Pointer = self.get(path).await?;
-        answer.metadata_location.ok_or_else(|| Error::Answer {
-            url: self.url(path),
-            reason: "expected metadata-location, found none".to_owned(),
-        })
+        let expected = || self.wrong(self.url(path), "expected metadata-location, found none".to_owned());
+        answer.metadata_location.ok_or_else(expected)
     }
 
     fn path_in(&self, ident: &TableIdent, kind: &str) -> String {
@@ -257,11 +265,11 @@ impl Catalog {
     /// The document under a path.
     async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Error> {
         let url = self.url(path);
-        let body = self.call(&url).await?;
+        let body = self.call(&url).await.map_err(|error| error.fit(&self.connection.secrets))?;
         serde_json::from_slice(&body).map_err(|fault| {
             let shown =
                 if body.trim_ascii_start().starts_with(b"<") { "a page of HTML or XML" } else { "no such JSON" };
-            Error::Answer { url, reason: format!("{shown}: {fault}") }
+            self.wrong(url, format!("{shown}: {fault}"))
         })
     }
 
@@ -297,22 +305,15 @@ impl Catalog {
         for (name, value) in &self.connection.headers {
             request = request.header(name, value);
         }
-        let mut response = request.send().await.map_err(|fault| unreachable(url, fault))?;
+        let response = request.send().await.map_err(|fault| unreachable(url, fault))?;
         let status = response.status();
-        let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(|fault| unreachable(url, fault))? {
-            if body.len() + chunk.len() > LARGEST_ANSWER {
-                let reason = format!("more than {LARGEST_ANSWER} bytes");
-                return Err(Error::Answer { url: url.to_owned(), reason });
-            }
-            body.extend_from_slice(&chunk);
-        }
+        let body = body(response, url, LARGEST_ANSWER).await?;
         if status.is_success() {
             return Ok(body);
         }
         let message = match serde_json::from_slice::<ErrorResponse>(&body) {
             Ok(answer) => answer.error.message,
-            Err(_) => beginning(&body),
+            Err(_) => String::from_utf8_lossy(&body).into_owned(),
         };
         Err(Error::Refused { url: url.to_owned(), status: status.as_u16(), message })
     }
@@ -320,10 +321,17 @@ impl Catalog {
     /// Gets a token, if that is how the catalog is to be spoken to.
     async fn log_in(&self) -> Result<(), Error> {
         if let Login::Credentials(credentials) = &self.connection.login {
-            let got = token(credentials, &self.url("/v1/oauth/tokens")).await?;
+            let secrets = &self.connection.secrets;
+            let got = token(credentials, &self.url("/v1/oauth/tokens")).await.map_err(|error| error.fit(secrets))?;
+            secrets.add(&got);
             *self.token.lock().unwrap_or_else(PoisonError::into_inner) = Some(Secret(got));
         }
         Ok(())
+    }
+
+    /// An error of an answer that is none.
+    fn wrong(&self, url: String, reason: String) -> Error {
+        Error::Answer { url, reason }.fit(&self.connection.secrets)
     }
 
     /// A path under the catalog's address.
@@ -332,31 +340,6 @@ impl Catalog {
     }
 }
 
-/// Addresses stand in errors and logs.
-fn check_address(uri: &str) -> Result<(), Error> {
-    let plain = |url: &url::Url| url.username().is_empty() && url.password().is_none();
-    match url::Url::parse(uri) {
-        Ok(url) if !matches!(url.scheme(), "http" | "https") => Err(Error::Address { expected: "http:// or https://" }),
-        Ok(url) if plain(&url) => Ok(()),
-        Ok(_) => Err(Error::Address { expected: "one without user and password: give a token or a credential" }),
-        Err(_) => Err(Error::Address { expected: "a URL" }),
-    }
-}
-
-fn encode(text: &str) -> String {
+pub(super) fn encode(text: &str) -> String {
     utf8_percent_encode(text, SEGMENT).to_string()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_address_holds_no_password_and_no_error_shows_one() {
-        assert!(check_address("http://127.0.0.1:1/iceberg").is_ok() && check_address("https://h").is_ok());
-        for wrong in ["http://me:hidden@h/iceberg", "ftp://h/hidden", "hidden"] {
-            let error = check_address(wrong).unwrap_err().to_string();
-            assert!(!error.contains("hidden"), "{error}");
-        }
-    }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Deserialize;
 
-use super::{Error, beginning, http, unreachable};
+use super::{Error, body, check_address, http, unreachable};
 
 /// Largest answer of a token endpoint, in bytes.
 const LARGEST_ANSWER: usize = 1 << 20;
@@ -76,24 +76,19 @@ struct Denied {
 /// Gets a token. `default_server` is the catalog's own token endpoint.
 pub(super) async fn token(credentials: &ClientCredentials, default_server: &str) -> Result<String, Error> {
     let url = credentials.server.as_deref().unwrap_or(default_server);
+    check_address("the address of the token endpoint", url)?;
     let client = http(url)?;
     let mut form = vec![("grant_type", "client_credentials")];
     form.extend(credentials.id.as_deref().map(|id| ("client_id", id)));
     form.extend([("client_secret", credentials.secret.as_str()), ("scope", credentials.scope.as_str())]);
-    let mut response = client.post(url).form(&form).send().await.map_err(|fault| unreachable(url, fault))?;
+    let response = client.post(url).form(&form).send().await.map_err(|fault| unreachable(url, fault))?;
     let status = response.status();
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(|fault| unreachable(url, fault))? {
-        if body.len() + chunk.len() > LARGEST_ANSWER {
-            return Err(Error::Answer { url: url.to_owned(), reason: format!("more than {LARGEST_ANSWER} bytes") });
-        }
-        body.extend_from_slice(&chunk);
-    }
+    let body = body(response, url, LARGEST_ANSWER).await?;
     if !status.is_success() {
         let message = match serde_json::from_slice::<Denied>(&body) {
             Ok(Denied { error, error_description: Some(more) }) => format!("{error}: {more}"),
             Ok(Denied { error, .. }) => error,
-            Err(_) => beginning(&body),
+            Err(_) => String::from_utf8_lossy(&body).into_owned(),
         };
         return Err(Error::Refused { url: url.to_owned(), status: status.as_u16(), message });
     }

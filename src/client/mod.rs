@@ -5,10 +5,12 @@
 mod catalog;
 mod login;
 mod pages;
+mod secrets;
 
 pub use catalog::{Catalog, Connection};
 pub use login::{ClientCredentials, Login};
 use reqwest::redirect::Policy;
+pub use secrets::Secrets;
 
 use std::time::Duration;
 
@@ -16,15 +18,21 @@ use std::time::Duration;
 const REQUEST_LIMIT: Duration = Duration::from_mins(2);
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 
-/// How much of an answer that is no Iceberg error is shown, in characters.
+/// How much of a catalog's words is shown, and of an address that was asked, in characters.
 const MOST_SHOWN: usize = 500;
+const MOST_OF_URL: usize = 2000;
+
+/// How much of a refusal is read, in bytes.
+const LARGEST_REFUSAL: usize = 1 << 20;
 
 /// Why a catalog gave no answer that can be used.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Its address is none.
-    #[error("the catalog's address: expected {expected}")]
+    #[error("{what}: expected {expected}")]
     Address {
+        /// Which address.
+        what: &'static str,
         /// What it should be. The address is not quoted: it may hold a password.
         expected: &'static str,
     },
@@ -64,6 +72,20 @@ impl Error {
             Self::Address { .. } | Self::Unreachable { .. } | Self::Answer { .. } => None,
         }
     }
+
+    /// The same, with a catalog's words made fit to be shown. An address holds some too: the prefix, and names.
+    fn fit(self, secrets: &Secrets) -> Self {
+        let url = |url: String| secrets.shown(&url, MOST_OF_URL);
+        let words = |words: String| secrets.shown(&words, MOST_SHOWN);
+        match self {
+            Self::Address { .. } => self,
+            Self::Unreachable { url: at, source } => Self::Unreachable { url: url(at), source },
+            Self::Refused { url: at, status, message } => {
+                Self::Refused { url: url(at), status, message: words(message) }
+            }
+            Self::Answer { url: at, reason } => Self::Answer { url: url(at), reason: words(reason) },
+        }
+    }
 }
 
 /// A client of HTTP, with this project's name and limits.
@@ -77,12 +99,50 @@ fn http(url: &str) -> Result<reqwest::Client, Error> {
     client.build().map_err(|fault| unreachable(url, fault))
 }
 
-/// The beginning of an answer, for people.
-fn beginning(body: &[u8]) -> String {
-    String::from_utf8_lossy(body).chars().take(MOST_SHOWN).collect()
+/// The body of an answer of at most so many bytes. Of a refusal the beginning is enough.
+async fn body(mut response: reqwest::Response, url: &str, most: usize) -> Result<Vec<u8>, Error> {
+    let is_refusal = !response.status().is_success();
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(|fault| unreachable(url, fault))? {
+        body.extend_from_slice(&chunk);
+        if is_refusal && body.len() >= LARGEST_REFUSAL {
+            break;
+        }
+        if body.len() > most {
+            return Err(Error::Answer { url: url.to_owned(), reason: format!("more than {most} bytes") });
+        }
+    }
+    Ok(body)
+}
+
+/// Addresses stand in errors and logs.
+fn check_address(what: &'static str, uri: &str) -> Result<(), Error> {
+    let plain = |url: &url::Url| url.username().is_empty() && url.password().is_none();
+    let expected = match url::Url::parse(uri) {
+        Ok(url) if !matches!(url.scheme(), "http" | "https") => "http:// or https://",
+        Ok(url) if plain(&url) => return Ok(()),
+        Ok(_) => "one without user and password: give a token or a credential",
+        Err(_) => "a URL",
+    };
+    Err(Error::Address { what, expected })
 }
 
 fn unreachable(url: &str, fault: reqwest::Error) -> Error {
     // The URL is said already; a token is in no URL.
     Error::Unreachable { url: url.to_owned(), source: Box::new(fault.without_url()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_holds_no_password_and_no_error_shows_one() {
+        let check = |uri| check_address("the address", uri);
+        assert!(check("http://127.0.0.1:1/iceberg").is_ok() && check("https://h").is_ok());
+        for wrong in ["http://me:hidden@h/iceberg", "ftp://h/hidden", "hidden"] {
+            let error = check(wrong).unwrap_err().to_string();
+            assert!(!error.contains("hidden"), "{error}");
+        }
+    }
 }

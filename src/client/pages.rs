@@ -5,6 +5,9 @@ use std::collections::BTreeSet;
 /// Most names that a list may have.
 const MOST_NAMES: usize = 1_000_000;
 
+/// Most pages that a list may have.
+const MOST_PAGES: usize = 100_000;
+
 /// How many pages in a row may bring nothing new.
 const MOST_IDLE: usize = 20;
 
@@ -12,13 +15,14 @@ const MOST_IDLE: usize = 20;
 #[derive(Debug)]
 pub(super) struct Pages<T> {
     found: BTreeSet<T>,
+    taken: usize,
     /// Pages in a row that brought nothing new.
     idle: usize,
 }
 
 impl<T: Ord> Pages<T> {
     pub(super) fn new() -> Self {
-        Self { found: BTreeSet::new(), idle: 0 }
+        Self { found: BTreeSet::new(), taken: 0, idle: 0 }
     }
 
     /// Takes a page and the token that the next one is got by; answers the token, if there is a next one.
@@ -27,11 +31,15 @@ impl<T: Ord> Pages<T> {
     /// What is wrong with a list that does not end.
     pub(super) fn take(&mut self, page: Vec<T>, next: Option<String>) -> Result<Option<String>, String> {
         let before = self.found.len();
+        self.taken += 1;
         self.found.extend(page);
         self.idle = if self.found.len() > before { 0 } else { self.idle + 1 };
         let next = next.filter(|token| !token.is_empty());
         if next.is_some() && self.idle >= MOST_IDLE {
             return Err(format!("a list that does not end: {MOST_IDLE} pages in a row brought nothing new"));
+        }
+        if next.is_some() && self.taken >= MOST_PAGES {
+            return Err(format!("a list of more than {MOST_PAGES} pages"));
         }
         if self.found.len() > MOST_NAMES {
             return Err(format!("a list of more than {MOST_NAMES} names"));
@@ -63,5 +71,9 @@ mod tests {
         let taken: Result<Vec<_>, String> =
             (0..1000).map(|page: i32| pages.take(vec![page.min(5)], Some(page.to_string()))).collect();
         assert!(taken.unwrap_err().contains("does not end"));
+        let mut pages = Pages::new();
+        let taken: Result<Vec<_>, String> =
+            (0..200_000).map(|page: i32| pages.take(vec![page], Some(page.to_string()))).collect();
+        assert_eq!(taken.unwrap_err(), "a list of more than 100000 pages");
     }
 }

@@ -8,13 +8,29 @@ use crate::telemetry::chain;
 use super::Importer;
 use super::report::{Outcome, What};
 
+/// Most namespaces that a catalog may have: there may be no end of them.
+const MOST_NAMESPACES: usize = 100_000;
+
+/// Why an import did not begin, or ended before its time.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The catalog does not say which namespaces it has.
+    #[error(transparent)]
+    Client(#[from] client::Error),
+    /// It has too many.
+    #[error("expected at most {MOST_NAMESPACES} namespaces, found more: import its parts one by one, with --namespace")]
+    TooMany,
+}
+
 /// Imports the namespaces that are named with what is in them, or all.
 ///
 /// # Errors
-/// Only where the catalog does not say which namespaces it has; what fails later is told of what it is about.
-pub async fn import(importer: &mut Importer<'_>, source: &Catalog, only: &[Namespace]) -> Result<(), client::Error> {
+/// Only where the catalog does not say which namespaces it has, or has no end of them; what else fails is told of what
+/// it is about.
+pub async fn import(importer: &mut Importer<'_>, source: &Catalog, only: &[Namespace]) -> Result<(), Error> {
+    let mut room = MOST_NAMESPACES;
     let mut open = if only.is_empty() {
-        named(importer, source.namespaces(None).await?)
+        named(importer, within(&mut room, source.namespaces(None).await?)?)
     } else {
         // Those above a namespace are made too, and they are not walked through.
         for namespace in only {
@@ -32,10 +48,16 @@ pub async fn import(importer: &mut Importer<'_>, source: &Catalog, only: &[Names
         }
         tables(importer, source, &namespace).await;
         views(importer, source, &namespace).await;
-        let inner = children(importer, source, &namespace).await;
-        open.extend(inner.into_iter().rev());
+        let inner = within(&mut room, children(importer, source, &namespace).await)?;
+        open.extend(named(importer, inner).into_iter().rev());
     }
     Ok(())
+}
+
+/// Takes names, as long as there is room for them.
+fn within(room: &mut usize, names: Vec<Vec<String>>) -> Result<Vec<Vec<String>>, Error> {
+    *room = room.checked_sub(names.len()).ok_or(Error::TooMany)?;
+    Ok(names)
 }
 
 /// Names that can be had here; of others it is told that they cannot.
@@ -113,9 +135,9 @@ async fn views(importer: &mut Importer<'_>, source: &Catalog, namespace: &Namesp
 }
 
 /// The namespaces in a namespace. There are catalogs that have one level, and refuse the question.
-async fn children(importer: &mut Importer<'_>, source: &Catalog, namespace: &Namespace) -> Vec<Namespace> {
+async fn children(importer: &mut Importer<'_>, source: &Catalog, namespace: &Namespace) -> Vec<Vec<String>> {
     match source.namespaces(Some(namespace)).await {
-        Ok(names) => named(importer, names),
+        Ok(names) => names,
         Err(error) if is_unknown(&error) => {
             let why = format!("the catalog names no namespaces in it: {}", chain(&error));
             importer.note(What::Namespace, namespace.to_string(), Outcome::Note(why));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::spec::{Namespace, TableIdent};
-use crate::storage::{Location, Storage};
+use crate::storage::{self, Location};
 use crate::store::tables::Kind;
 use crate::telemetry::chain;
 
@@ -20,7 +20,7 @@ const DEEPEST: usize = 64;
 pub enum Error {
     /// The place is none, or cannot be looked into.
     #[error(transparent)]
-    Storage(#[from] crate::storage::Error),
+    Storage(#[from] storage::Error),
     /// There is nothing to import there, or not as it is asked for.
     #[error("{0}")]
     Nothing(String),
@@ -42,8 +42,7 @@ enum Look {
 pub async fn import(importer: &mut Importer<'_>, place: &str, named: Option<TableIdent>) -> Result<(), Error> {
     let root = Location::parse(place)?;
     importer.check_place("the path", place).map_err(Error::Nothing)?;
-    let storage = importer.app().storage.clone();
-    match (look(&storage, &root).await?, named) {
+    match (look(importer, &root).await?, named) {
         (Look::Table(found), named) => {
             let ident = named.or_else(|| last_two(&root));
             let ident = ident.ok_or_else(|| {
@@ -57,16 +56,11 @@ pub async fn import(importer: &mut Importer<'_>, place: &str, named: Option<Tabl
         (Look::Folder(_), Some(_)) => {
             Err(Error::Nothing(format!("{root} is no table: expected metadata/vN.metadata.json in it, for --as")))
         }
-        (Look::Folder(folders), None) => walk(importer, &storage, &root, folders).await,
+        (Look::Folder(folders), None) => walk(importer, &root, folders).await,
     }
 }
 
-async fn walk(
-    importer: &mut Importer<'_>,
-    storage: &Storage,
-    root: &Location,
-    folders: Vec<Location>,
-) -> Result<(), Error> {
+async fn walk(importer: &mut Importer<'_>, root: &Location, folders: Vec<Location>) -> Result<(), Error> {
     let mut seen = 0;
     let mut tables = 0;
     let mut open: Vec<(Location, Vec<String>)> = below(folders, &[]);
@@ -77,7 +71,7 @@ async fn walk(
             importer.failed(What::Source, root.to_string(), why);
             return Ok(());
         }
-        match look(storage, &folder).await {
+        match look(importer, &folder).await {
             Err(error) => importer.failed(What::Source, folder.to_string(), chain(&error)),
             Ok(Look::Table(found)) => {
                 tables += 1;
@@ -109,21 +103,34 @@ fn below(mut folders: Vec<Location>, levels: &[String]) -> Vec<(Location, Vec<St
 }
 
 /// Looks at a folder: whether it is a table, as Iceberg's `HadoopCatalog` tells, and which metadata file is current.
-async fn look(storage: &Storage, folder: &Location) -> Result<Look, crate::storage::Error> {
+/// Entries that cannot be used are told of one by one.
+async fn look(importer: &mut Importer<'_>, folder: &Location) -> Result<Look, storage::Error> {
+    let storage = &importer.app().storage;
     let inside = storage.list_folder(folder).await?;
+    tell(importer, &inside.faults);
     let Some(metadata) = inside.folders.iter().find(|folder| folder.name() == "metadata") else {
         return Ok(Look::Folder(inside.folders));
     };
-    let files = storage.list_folder(metadata).await?.objects;
-    let names: Vec<&str> = files.iter().map(Location::name).collect();
+    let files = storage.list_folder(metadata).await?;
+    tell(importer, &files.faults);
+    // A metadata file that cannot be used may be the current one: the table is not imported as it was before.
+    let unusable = files.faults.iter().filter_map(|fault| fault.location().rsplit('/').next());
+    let names: Vec<&str> = files.objects.iter().map(Location::name).chain(unusable).collect();
     if !names.iter().any(|name| is_metadata(name)) {
         return Ok(Look::Folder(inside.folders));
     }
-    let hint = match files.iter().find(|file| file.name() == HINT) {
-        Some(file) => hinted(&storage.read_range(&file.to_string(), 0..HINT_BYTES).await?),
-        None => None,
+    let hint = if names.contains(&HINT) {
+        hinted(&storage.read_range(&format!("{metadata}/{HINT}"), 0..HINT_BYTES).await?)
+    } else {
+        None
     };
     Ok(Look::Table(current(&names, hint).map(|name| format!("{metadata}/{name}"))))
+}
+
+fn tell(importer: &mut Importer<'_>, faults: &[storage::Error]) {
+    for fault in faults {
+        importer.failed(What::Source, fault.location(), chain(fault));
+    }
 }
 
 /// The name that folders give a table.

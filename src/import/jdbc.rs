@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use crate::spec::{Namespace, TableIdent};
 use crate::store;
-use crate::store::jdbc::{Source, SourceTable};
+use crate::store::jdbc::{BadRow, Source, SourceTable};
 use crate::store::tables::Kind;
 
+use super::Importer;
 use super::importer::NO_NAMESPACE;
 use super::report::What;
-use super::{Importer, report};
 
 /// The property by which both catalogs keep a namespace that has no other.
 const MARK: (&str, &str) = ("exists", "true");
@@ -19,7 +19,11 @@ const MARK: (&str, &str) = ("exists", "true");
 /// # Errors
 /// Where the database does not answer; what was imported before stays.
 pub async fn import(importer: &mut Importer<'_>, source: &Source, catalog: &str) -> Result<(), store::Error> {
-    for (name, properties) in source.namespaces(catalog).await? {
+    let (namespaces, bad) = source.namespaces(catalog).await?;
+    for BadRow { row, why } in bad {
+        importer.failed(What::Source, row, why);
+    }
+    for (name, properties) in namespaces {
         match namespace(&name) {
             Ok(namespace) => {
                 let properties = properties.into_iter().filter(|(key, value)| (key.as_str(), value.as_str()) != MARK);
@@ -30,11 +34,16 @@ pub async fn import(importer: &mut Importer<'_>, source: &Source, catalog: &str)
     }
     let mut after = None;
     loop {
-        let page = source.tables(catalog, after.as_ref()).await?;
-        let Some(last) = page.last() else { return Ok(()) };
-        after = Some((last.namespace.clone(), last.name.clone()));
-        for table in &page {
-            put(importer, table).await;
+        let part = source.tables(catalog, after.as_ref()).await?;
+        if part.next.is_none() {
+            return Ok(());
+        }
+        after = part.next;
+        for row in part.rows {
+            match row {
+                Ok(table) => put(importer, &table).await,
+                Err(BadRow { row, why }) => importer.failed(What::Source, row, why),
+            }
         }
     }
 }
@@ -43,8 +52,8 @@ async fn put(importer: &mut Importer<'_>, table: &SourceTable) {
     let name = format!("{}.{}", table.namespace, table.name);
     let (kind, what) = match table.kind.as_deref() {
         // Tables are all that the first version of the schema knows.
-        None | Some("TABLE") => (Kind::Table, report::What::Table),
-        Some("VIEW") => (Kind::View, report::What::View),
+        None | Some("TABLE") => (Kind::Table, What::Table),
+        Some("VIEW") => (Kind::View, What::View),
         Some(other) => {
             importer.failed(What::Source, name, format!("iceberg_type: expected TABLE or VIEW, found {other}"));
             return;

@@ -60,6 +60,18 @@ pub enum Error {
 }
 
 impl Error {
+    /// What it is about: the text that the caller gave, or the location of what was found.
+    pub fn location(&self) -> &str {
+        match self {
+            Self::NotFound { location }
+            | Self::AlreadyExists { location }
+            | Self::Invalid { location, .. }
+            | Self::TooLarge { location, .. }
+            | Self::PermissionDenied { location, .. }
+            | Self::Unavailable { location, .. } => location,
+        }
+    }
+
     pub(super) fn unavailable(location: &str, source: impl Into<Source>) -> Self {
         Self::Unavailable { location: location.to_owned(), source: source.into() }
     }
@@ -79,18 +91,27 @@ impl Error {
         }
     }
 
+    /// What an error of the operating system means for this location.
+    pub(super) fn from_os(location: String, error: io::Error) -> Self {
+        Self::of_kind(location, Some(error.kind()), error.into())
+    }
+
     /// Looks for the operating system's word, which the local store hides in its general error.
     fn from_io(location: String, error: object_store::Error) -> Self {
-        match io_kind(&error) {
+        Self::of_kind(location, io_kind(&error), error.into())
+    }
+
+    fn of_kind(location: String, kind: Option<io::ErrorKind>, source: Source) -> Self {
+        match kind {
             // A file where a folder is due: nothing can be there.
             Some(io::ErrorKind::NotADirectory) => Self::NotFound { location },
             Some(io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem) => {
-                Self::PermissionDenied { location, source: error.into() }
+                Self::PermissionDenied { location, source }
             }
             Some(io::ErrorKind::InvalidFilename) => {
                 Self::Invalid { location, reason: "the file system takes no such name".to_owned() }
             }
-            _ => Self::Unavailable { location, source: error.into() },
+            _ => Self::Unavailable { location, source },
         }
     }
 }

@@ -6,6 +6,7 @@
 
 mod config;
 mod error;
+mod folder;
 mod gcs_emulator;
 mod location;
 mod mapped;
@@ -28,6 +29,7 @@ use object_store::{ObjectStore, ObjectStoreExt, PutMode};
 
 pub use config::StorageConfig;
 pub use error::{Error, Source};
+pub use folder::Folder;
 pub use location::{Location, Scheme, segment};
 pub use mapped::Mapped;
 pub use scoped::{Neighbours, Scoped};
@@ -46,15 +48,6 @@ const CHECK_LIMIT: Duration = Duration::from_secs(5);
 pub struct Storage {
     config: Arc<StorageConfig>,
     stores: Arc<Stores>,
-}
-
-/// What lies directly in a place.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Folder {
-    /// Places in which something lies.
-    pub folders: Vec<Location>,
-    /// Objects.
-    pub objects: Vec<Location>,
 }
 
 impl Storage {
@@ -178,12 +171,21 @@ impl Storage {
         .await
     }
 
-    /// What lies directly in a place: nothing, if there is no such place.
+    /// What lies directly in a place: nothing, if there is no such place. An entry that cannot be used is one of
+    /// [`Folder::faults`].
     ///
     /// # Errors
     /// [`Error::Unavailable`] also for a place with so much in it that listing it takes longer than a call may.
     pub async fn list_folder(&self, place: &Location) -> Result<Folder, Error> {
         let named = place.to_string();
+        if place.scheme() == Scheme::File {
+            let place = place.clone();
+            let listing = tokio::task::spawn_blocking(move || Folder::local(&place));
+            return within(CALL_LIMIT, &named, async {
+                listing.await.unwrap_or_else(|failed| Err(Error::unavailable(&named, failed)))
+            })
+            .await;
+        }
         let store = self.stores.store(&self.config, place)?;
         let path = path_of(place, &named)?;
         within(CALL_LIMIT, &named, async {
@@ -192,6 +194,7 @@ impl Storage {
             Ok(Folder {
                 folders: found.common_prefixes.iter().map(below).collect(),
                 objects: found.objects.iter().map(|object| below(&object.location)).collect(),
+                faults: Vec::new(),
             })
         })
         .await

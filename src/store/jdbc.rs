@@ -3,6 +3,8 @@
 //!
 //! Version 1 of their schema has a column `iceberg_type`, `TABLE` or `VIEW`; version 0 has tables alone.
 
+mod rows;
+
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
@@ -13,10 +15,9 @@ use sqlx::{AnyConnection, AnyPool, ConnectOptions, Connection, Executor, Row, qu
 use super::db::configuration;
 use super::error::{Error, Result};
 use super::text::{optional_text, text};
-use super::tx::{Query, within};
-
-/// How many rows are read at a time.
-const PAGE: i64 = 1000;
+use super::tx::within;
+pub use rows::{BadRow, Part, Position};
+use rows::{PROPERTIES, TABLES, no_text, undecoded};
 
 /// Most properties of namespaces that are taken into memory.
 const MOST_PROPERTIES: usize = 1_000_000;
@@ -38,6 +39,7 @@ pub struct SourceTable {
 #[derive(Debug)]
 pub struct Source {
     pool: AnyPool,
+    is_sqlite: bool,
 }
 
 impl Source {
@@ -49,6 +51,7 @@ impl Source {
     pub async fn open(url: &str) -> Result<Self> {
         super::db::install_drivers();
         let (url, settings) = reading(url).map_err(Error::Setup)?;
+        let is_sqlite = url.starts_with("sqlite:");
         let options = AnyConnectOptions::from_str(&url).map_err(Error::Setup)?;
         // A pool reports an unreachable server as a timeout; one connection tells what is wrong.
         let probe = within(AnyConnection::connect_with(&options)).await.map_err(Error::Setup)?;
@@ -56,68 +59,72 @@ impl Source {
         let pool = AnyPoolOptions::new().max_connections(1).after_connect(move |connection, _| {
             Box::pin(async move { connection.execute(settings).await.map(|_| ()) })
         });
-        Ok(Self { pool: pool.connect_lazy_with(options) })
+        Ok(Self { pool: pool.connect_lazy_with(options), is_sqlite })
     }
 
     /// The names of the catalogs, at most 100.
+    ///
+    /// # Errors
+    /// [`Error::Unstorable`] if one of them is no UTF-8.
     pub async fn catalogs(&self) -> Result<Vec<String>> {
+        // Neither NULL nor a number is greater than a text.
         const SQL: &str = "
-            SELECT catalog_name FROM iceberg_tables
-            UNION SELECT catalog_name FROM iceberg_namespace_properties ORDER BY catalog_name LIMIT 100";
-        self.rows(query(SQL)).await?.iter().map(|row| text(row, "catalog_name")).collect()
+            SELECT catalog_name FROM iceberg_tables WHERE catalog_name >= ''
+            UNION SELECT catalog_name FROM iceberg_namespace_properties WHERE catalog_name >= ''
+            ORDER BY catalog_name LIMIT 100";
+        let rows = within(query(SQL).fetch_all(&self.pool)).await.map_err(|error| match undecoded(error) {
+            Ok(found) => Error::Unstorable { what: "a catalog_name", reason: format!("is no text: {found}") },
+            Err(error) => error.into(),
+        })?;
+        let named = rows.iter().filter(|row| no_text(row, "catalog_name").is_none());
+        named.map(|row| text(row, "catalog_name")).collect()
     }
 
-    /// The namespaces that have properties, levels joined by dots.
+    /// The namespaces that have properties, levels joined by dots, and the rows that cannot be read.
     ///
     /// # Errors
     /// [`Error::Unstorable`] if there are more than a million.
-    pub async fn namespaces(&self, catalog: &str) -> Result<BTreeMap<String, BTreeMap<String, String>>> {
-        const SQL: &str = "
-            SELECT namespace, property_key, property_value FROM iceberg_namespace_properties
-            WHERE catalog_name = $1 AND (namespace, property_key) > ($2, $3)
-            ORDER BY namespace, property_key LIMIT $4";
+    pub async fn namespaces(&self, catalog: &str) -> Result<(BTreeMap<String, BTreeMap<String, String>>, Vec<BadRow>)> {
         let mut found: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
-        let (mut after, mut count) = ((String::new(), String::new()), 0);
+        let (mut bad, mut after, mut count) = (Vec::new(), None, 0);
         loop {
-            let page = self.rows(query(SQL).bind(catalog).bind(&after.0).bind(&after.1).bind(PAGE)).await?;
-            let Some(last) = page.last() else { return Ok(found) };
-            after = (text(last, "namespace")?, text(last, "property_key")?);
-            count += page.len();
+            let part = self.part(&PROPERTIES, catalog, after.as_ref(), property).await?;
+            if part.next.is_none() {
+                return Ok((found, bad));
+            }
+            after = part.next;
+            count += part.rows.len();
             if count > MOST_PROPERTIES {
                 let reason = format!("are more than {MOST_PROPERTIES}");
                 return Err(Error::Unstorable { what: "properties of namespaces", reason });
             }
-            for row in &page {
-                let value = optional_text(row, "property_value")?;
-                let properties = found.entry(text(row, "namespace")?).or_default();
-                properties.extend(value.map(|value| Ok::<_, Error>((text(row, "property_key")?, value))).transpose()?);
+            for row in part.rows {
+                match row {
+                    Ok((namespace, key, value)) => {
+                        found.entry(namespace).or_default().extend(value.map(|value| (key, value)));
+                    }
+                    Err(row) => bad.push(row),
+                }
             }
         }
     }
 
-    /// The next tables and views after this namespace and name, in order of both.
-    pub async fn tables(&self, catalog: &str, after: Option<&(String, String)>) -> Result<Vec<SourceTable>> {
-        // Every column, because only version 1 has them all.
-        const SQL: &str = "
-            SELECT * FROM iceberg_tables
-            WHERE catalog_name = $1 AND (table_namespace, table_name) > ($2, $3)
-            ORDER BY table_namespace, table_name LIMIT $4";
-        let (namespace, name) = after.map_or(("", ""), |(namespace, name)| (namespace, name));
-        let rows = self.rows(query(SQL).bind(catalog).bind(namespace).bind(name).bind(PAGE)).await?;
-        rows.iter().map(read).collect()
+    /// The next tables and views.
+    pub async fn tables(&self, catalog: &str, after: Option<&Position>) -> Result<Part<SourceTable>> {
+        self.part(&TABLES, catalog, after, table).await
     }
 
     /// Closes the connection.
     pub async fn close(&self) {
         self.pool.close().await;
     }
-
-    async fn rows(&self, query: Query<'_>) -> Result<Vec<AnyRow>> {
-        Ok(within(query.fetch_all(&self.pool)).await?)
-    }
 }
 
-fn read(row: &AnyRow) -> Result<SourceTable> {
+fn property(row: &AnyRow) -> Result<(String, String, Option<String>)> {
+    Ok((text(row, "namespace")?, text(row, "property_key")?, optional_text(row, "property_value")?))
+}
+
+fn table(row: &AnyRow) -> Result<SourceTable> {
     let has_kind = row.columns().iter().any(|column| sqlx::Column::name(column) == "iceberg_type");
     Ok(SourceTable {
         namespace: text(row, "table_namespace")?,

@@ -3,7 +3,7 @@
 use super::{How, secret};
 use crate::cli::AnyError;
 use crate::cli::tools::header;
-use crate::client::{Catalog, ClientCredentials, Connection, Login};
+use crate::client::{Catalog, ClientCredentials, Connection, Login, Secrets};
 use crate::import::{Importer, catalog};
 use crate::spec::Namespace;
 use clap::Args;
@@ -56,7 +56,7 @@ struct LoginArgs {
 }
 
 impl CatalogArgs {
-    pub(super) async fn import(self: Box<Self>, importer: &mut Importer<'_>) -> Result<(), AnyError> {
+    pub(super) async fn import(self: Box<Self>, importer: &mut Importer<'_>, secrets: Secrets) -> Result<(), AnyError> {
         let levels = |text: &String| Namespace::new(text.split('.').map(str::to_owned).collect());
         let only = self.namespace.iter().map(levels).collect::<Result<Vec<_>, _>>()?;
         let Self { uri, catalog_warehouse: warehouse, prefix, login, headers, .. } = *self;
@@ -66,6 +66,7 @@ impl CatalogArgs {
             prefix,
             login: login.login()?,
             headers: headers.iter().map(|text| header(text)).collect::<Result<_, _>>()?,
+            secrets,
         };
         let source = Catalog::connect(connection).await?;
         Ok(catalog::import(importer, &source, &only).await?)

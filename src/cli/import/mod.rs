@@ -6,6 +6,7 @@ mod secret;
 
 use super::{AnyError, print};
 use crate::app::App;
+use crate::client::Secrets;
 use crate::config::auth::{AuthConfig, Method};
 use crate::config::{Config, RegisterCheck};
 use crate::import::{Importer, Line, Options, hadoop, jdbc};
@@ -18,6 +19,9 @@ use crate::verify::{self, Target};
 use catalog::CatalogArgs;
 use clap::{Args, Subcommand};
 use std::process::ExitCode;
+
+/// Most characters of a line: a source may give a thing a name without end.
+const LONGEST_LINE: usize = 10_000;
 
 /// Where what is to be imported is.
 #[derive(Debug, Subcommand)]
@@ -95,13 +99,15 @@ async fn import(app: &App, command: ImportCommand) -> Result<ExitCode, AnyError>
             chain(&error)
         )
     })?;
-    let mut importer = Importer::new(app, &warehouse, options, |line| tell(line, options.dry_run));
+    // A source may write what it was sent into any name and place.
+    let secrets = Secrets::default();
+    let mut importer = Importer::new(app, &warehouse, options, |line| tell(line, options.dry_run, &secrets));
     let ended: Result<(), AnyError> = match command {
         ImportCommand::Hadoop(args) => {
             let named = args.named.as_deref().map(ident).transpose()?;
             hadoop::import(&mut importer, &verify::place(&args.place)?, named).await.map_err(Into::into)
         }
-        ImportCommand::Catalog(args) => args.import(&mut importer).await,
+        ImportCommand::Catalog(args) => args.import(&mut importer, secrets.clone()).await,
         ImportCommand::Jdbc(args) => args.import(&mut importer).await,
     };
     if let Err(error) = ended {
@@ -145,10 +151,10 @@ fn ident(text: &str) -> Result<TableIdent, AnyError> {
     }
 }
 
-fn tell(line: &Line, dry_run: bool) {
+fn tell(line: &Line, dry_run: bool, secrets: &Secrets) {
     let mut text = String::new();
     for line in line.lines(dry_run) {
-        text.push_str(&printable(&line));
+        text.extend(printable(&secrets.hide(&line)).chars().take(LONGEST_LINE));
         text.push('\n');
     }
     // Standard output may be closed; what is begun goes on to its end.

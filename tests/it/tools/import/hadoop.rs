@@ -29,7 +29,7 @@ async fn write(server: &Server, place: &str, content: impl Into<Bytes>) {
     server.app.storage.write_new(place, content.into()).await.unwrap();
 }
 
-async fn lay(server: &Server, fixture: &str, folder: &str) -> String {
+pub(super) async fn lay(server: &Server, fixture: &str, folder: &str) -> String {
     lay_out(server, fixture, &format!("{}/h/{folder}", server.warehouse), hadoop_name).await
 }
 

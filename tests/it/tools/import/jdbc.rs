@@ -21,15 +21,15 @@ const V0: &str = "
 const V1: &str = "ALTER TABLE iceberg_tables ADD COLUMN iceberg_type VARCHAR(5)";
 
 /// A database like that, of the kind that the server's is.
-struct Jdbc {
+pub(super) struct Jdbc {
     connection: AnyConnection,
-    url: String,
+    pub(super) url: String,
     _folder: Option<TempDir>,
     _database: Option<Database>,
 }
 
 impl Jdbc {
-    async fn like(server: &Server) -> Self {
+    pub(super) async fn like(server: &Server) -> Self {
         sqlx::any::install_default_drivers();
         let (url, folder, database) = if server.app.config.database_url.starts_with("sqlite") {
             let folder = tempfile::tempdir().unwrap();
@@ -44,7 +44,7 @@ impl Jdbc {
         Self { connection, url, _folder: folder, _database: database }
     }
 
-    async fn run(&mut self, sql: String) {
+    pub(super) async fn run(&mut self, sql: String) {
         self.connection.execute(AssertSqlSafe(sql)).await.unwrap();
     }
 
@@ -64,7 +64,7 @@ fn setting(server: &Server) -> Setting {
     if server.app.config.gcs_endpoint.is_some() { Setting::Production } else { Setting::Local }
 }
 
-fn location(loaded: &serde_json::Value) -> String {
+pub(super) fn location(loaded: &serde_json::Value) -> String {
     loaded["metadata-location"].as_str().unwrap().to_owned()
 }
 

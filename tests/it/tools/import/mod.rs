@@ -1,10 +1,14 @@
 //! `guillemot import`, into a server that runs.
 
 mod bad_catalogs;
+mod bad_folders;
 mod catalog;
 mod cut_off;
+mod endless;
 mod hadoop;
 mod jdbc;
+mod loose_cells;
+mod talkative;
 
 use super::{Ran, guillemot};
 use crate::support::server::{Server, Setting};
