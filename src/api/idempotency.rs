@@ -10,6 +10,8 @@
 //! ```
 //! A route takes part by handing its [`Once`] on. Requests without the header pass through.
 
+use super::audit;
+use super::authorise::Trace;
 use super::error::Error;
 use super::extract::{Body, read_body};
 use super::tables::{json, loaded};
@@ -95,7 +97,17 @@ pub(super) async fn guard(State(app): State<App>, request: Request, next: Next) 
 
 async fn once(app: &App, key: Key, mut request: Request, next: Next) -> Result<Response, Error> {
     let _turn = app.keys.turn(&key.id).await;
-    if let Some(response) = known(app, &key).await? {
+    let principal = request.extensions().get::<Arc<Principal>>().cloned().ok_or(Error::NotAuthenticated)?;
+    if let Some(response) = known(app, &principal, &key).await? {
+        if !principal.unrestricted {
+            audit::keep(
+                app,
+                &audit::Asked::of(&request),
+                Trace::of(principal, "answer of then"),
+                true,
+                response.status(),
+            );
+        }
         return Ok(response);
     }
     request.extensions_mut().insert(Once::under(key.clone()));
@@ -103,20 +115,24 @@ async fn once(app: &App, key: Key, mut request: Request, next: Next) -> Result<R
     let status = response.status();
     if status.is_client_error() {
         let is_denied = response.extensions().get::<Denied>().is_some();
-        return if is_final(status) && !is_denied { keep_refusal(app, &key, response).await } else { Ok(response) };
+        return if is_final(status) && !is_denied {
+            keep_refusal(app, &principal, &key, response).await
+        } else {
+            Ok(response)
+        };
     }
     if status.is_server_error() {
         // The connection may have been lost after the change was made, or another server may have been faster.
-        return Ok(known(app, &key).await.ok().flatten().unwrap_or(response));
+        return Ok(known(app, &principal, &key).await.ok().flatten().unwrap_or(response));
     }
     Ok(response)
 }
 
 /// What is answered to a key that is not new.
-async fn known(app: &App, key: &Key) -> Result<Option<Response>, Error> {
+async fn known(app: &App, principal: &Arc<Principal>, key: &Key) -> Result<Option<Response>, Error> {
     match idempotency::find(&app.db, key, app.clock.now_ms()).await? {
         None => Ok(None),
-        Some(Known::Answered(answer)) => Ok(Some(again(app, answer).await?)),
+        Some(Known::Answered(answer)) => Ok(Some(again(app, principal, answer).await?)),
         Some(Known::OtherRequest) => {
             Err(Error::BadRequest(format!("Invalid Idempotency-Key: {} belongs to another request", key.id)))
         }
@@ -124,17 +140,19 @@ async fn known(app: &App, key: &Key) -> Result<Option<Response>, Error> {
 }
 
 /// Gives an answer once more.
-async fn again(app: &App, answer: Answer) -> Result<Response, Error> {
+async fn again(app: &App, principal: &Arc<Principal>, answer: Answer) -> Result<Response, Error> {
     metrics::counter!("guillemot_idempotent_replays_total").increment(1);
     let status = StatusCode::from_u16(answer.status).map_err(|_| Error::Internal)?;
     Ok(match answer.reply {
         Reply::Empty => status.into_response(),
         Reply::Body(text) => (status, json(text.into())).into_response(),
         Reply::Metadata { kind: Kind::Table, table_id, location } => {
-            loaded(&*commit::answered(app, &table_id, &location).await?)
+            let caller = app.access(Arc::clone(principal)).await?;
+            loaded(&*commit::answered(app, &caller, &table_id, &location).await?)
         }
         Reply::Metadata { kind: Kind::View, table_id, location } => {
-            json(commit::answered::<ViewMetadata>(app, &table_id, &location).await?.reply())
+            let caller = app.access(Arc::clone(principal)).await?;
+            json(commit::answered::<ViewMetadata>(app, &caller, &table_id, &location).await?.reply())
         }
     })
 }
@@ -145,7 +163,7 @@ fn is_final(status: StatusCode) -> bool {
 }
 
 /// Keeps a refusal, unless the key got another answer in between: then that is the answer.
-async fn keep_refusal(app: &App, key: &Key, response: Response) -> Result<Response, Error> {
+async fn keep_refusal(app: &App, principal: &Arc<Principal>, key: &Key, response: Response) -> Result<Response, Error> {
     let status = response.status().as_u16();
     let (parts, body) = response.into_parts();
     let content: Bytes = body::to_bytes(body, usize::MAX).await.map_err(|_| Error::Internal)?;
@@ -158,7 +176,7 @@ async fn keep_refusal(app: &App, key: &Key, response: Response) -> Result<Respon
     };
     match kept {
         Err(store::Error::AlreadyAnswered) => {
-            if let Some(response) = known(app, key).await? {
+            if let Some(response) = known(app, principal, key).await? {
                 return Ok(response);
             }
         }

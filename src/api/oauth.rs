@@ -4,12 +4,14 @@
 mod error;
 mod form;
 
+use super::audit;
+use super::authorise::Trace;
 use super::error::Error;
 use crate::app::App;
 use crate::auth::{At, Client, GrantError, Identities, Issued};
 use axum::Json;
 use axum::body::Body;
-use axum::extract::State;
+use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use error::{OAuthError, Refusal};
@@ -22,6 +24,9 @@ const ACCESS_TOKEN: &str = "urn:ietf:params:oauth:token-type:access_token";
 
 /// Kinds by which clients call a token of ours.
 const OUR_KINDS: [&str; 2] = [ACCESS_TOKEN, "urn:ietf:params:oauth:token-type:jwt"];
+
+/// How much is told of a name that somebody claims to have, in characters.
+const MAX_NAME: usize = 100;
 
 /// A token.
 #[derive(Debug, Serialize, ToSchema)]
@@ -51,8 +56,11 @@ pub(super) struct OAuthTokenResponse {
         (status = 503, description = "come back in a moment", body = OAuthError)
     )
 )]
-pub(super) async fn get_token(State(app): State<App>, headers: HeaderMap, body: Body) -> Response {
-    match grant(&app, &headers, body).await {
+pub(super) async fn get_token(State(app): State<App>, request: Request) -> Response {
+    let asked = audit::Asked::of(&request);
+    let (parts, body) = request.into_parts();
+    let mut name = String::new();
+    match grant(&app, &parts.headers, body, &mut name).await {
         Ok(issued) => {
             tracing::info!(identity = issued.name, "a token was given");
             metrics::counter!("guillemot_tokens_given_total").increment(1);
@@ -66,16 +74,26 @@ pub(super) async fn get_token(State(app): State<App>, headers: HeaderMap, body: 
         }
         Err(refusal) => {
             metrics::counter!("guillemot_tokens_refused_total").increment(1);
-            refusal.into_response()
+            let is_denied = refusal.is_denial();
+            let response = refusal.into_response();
+            if is_denied {
+                let name: String = name.chars().filter(|c| !c.is_control()).take(MAX_NAME).collect();
+                let trace = Trace::of_nobody(format!("log in as {name}"));
+                audit::keep(&app, &asked, trace, false, response.status());
+            }
+            response
         }
     }
 }
 
-async fn grant(app: &App, headers: &HeaderMap, body: Body) -> Result<Issued, Refusal> {
+/// Gives a token. `name` becomes what the client calls itself, as far as it does.
+async fn grant(app: &App, headers: &HeaderMap, body: Body, name: &mut String) -> Result<Issued, Refusal> {
     let Some(identities) = app.auth.identities() else { return Err(Refusal::GivesNone { open: app.auth.is_open() }) };
     // Read first, or the connection would be closed on a client that is still sending.
     let form = Form::read(headers, body).await?;
     let basic = Basic::read(headers)?;
+    let claimed = basic.as_ref().map(|basic| basic.id.as_str()).or_else(|| form.find("client_id"));
+    claimed.unwrap_or_default().clone_into(name);
     let at = At { db: &app.db, now_ms: app.clock.now_ms() };
     match form.required("grant_type")? {
         "client_credentials" => {

@@ -1,9 +1,10 @@
 //! Doing what a request with an `Idempotency-Key` asks for once, and answering it the same ever after (`spec.md` 1.2).
 
 use crate::app::App;
+use crate::auth::{Action, Caller, Object};
 use crate::commit::{Document, Error, Stored, stored};
 use crate::store::idempotency::{self, Answer, Key, Reply};
-use crate::store::tables::{self, Kind};
+use crate::store::tables::{self, Kind, TableRow};
 use crate::store::{self, Tx};
 use std::sync::Arc;
 
@@ -58,13 +59,22 @@ pub(super) fn metadata(kind: Kind, table_id: &str, location: &str) -> Answer {
     Answer { status: 200, reply }
 }
 
-/// The metadata that a request was answered with; what the table has now where that file is gone.
-pub async fn answered<M: Document>(app: &App, table_id: &str, location: &str) -> Result<Arc<Stored<M>>, Error> {
-    match stored(app, location).await {
-        Err(Error::NoSuchFile(gone)) => match tables::load_by_id(&app.db, table_id).await? {
-            Some(row) => stored(app, &row.metadata_location).await,
-            None => Err(Error::NoSuchFile(gone)),
-        },
-        found => found,
+/// The metadata that a request was answered with; what the table has now where that file is gone, if the caller may still
+/// read it: a right may have been taken away since.
+pub async fn answered<M: Document>(
+    app: &App,
+    caller: &Caller,
+    table_id: &str,
+    location: &str,
+) -> Result<Arc<Stored<M>>, Error> {
+    let gone = match stored(app, location).await {
+        Err(Error::NoSuchFile(gone)) => gone,
+        found => return found,
+    };
+    let row = tables::load_by_id(&app.db, table_id).await?;
+    let reads = |row: &TableRow| caller.may(&Action::Read, &Object::Table(row.warehouse_id.clone(), row.ident.clone()));
+    match row.filter(reads) {
+        Some(row) => stored(app, &row.metadata_location).await,
+        None => Err(Error::NoSuchFile(gone)),
     }
 }

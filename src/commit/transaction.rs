@@ -8,7 +8,7 @@
 //! files that a commit adds never change.
 
 use crate::app::{Agent, App, Use, Warehouse};
-use crate::auth::Caller;
+use crate::auth::{Action, Caller, Object};
 use crate::commit::check::check_version;
 use crate::commit::location::choose;
 use crate::commit::once::nothing;
@@ -17,7 +17,7 @@ use crate::commit::swap::{Attempt, New, Prepared, Write, until_won};
 use crate::commit::validated::Validated;
 use crate::commit::verdict::Subject;
 use crate::commit::{Error, Once, Owned, Stored, load, name_taken};
-use crate::spec::{self, Base, CommitTableRequest, TableIdent, TableMetadata, TableUpdate};
+use crate::spec::{self, Base, CommitTableRequest, SnapshotRef, TableIdent, TableMetadata, TableUpdate};
 use crate::store::idempotency::Answer;
 use crate::store::locations::Claim;
 use crate::store::tables::{self, Kind, TableRow};
@@ -152,6 +152,7 @@ async fn prepare(
         return Ok(Prepared::Same(base, row));
     }
     let (caller, namespace) = (&change.caller, &change.ident.namespace);
+    check_retention(warehouse, change, base.metadata(), &applied.metadata)?;
     let places = Places { app, warehouse, caller, namespace, row: Some(&row) };
     let location_key = places.check_changed(&**base.metadata(), &applied.metadata).await?;
     places.check_files(&change.request.updates).await?;
@@ -169,6 +170,27 @@ async fn prepare(
         dropped: disposable(app, warehouse, &row, &metadata, applied.dropped_metadata_files).await?,
     };
     Ok(Prepared::Swap(Write::new(app, new, metadata, now_ms)?, row))
+}
+
+/// Refuses to change how long a branch or tag keeps what it has, to those who may add to it and no more. Clients send what is
+/// set along with each new snapshot, so it takes the table's metadata to see.
+fn check_retention(
+    warehouse: &Warehouse,
+    change: &TableChange,
+    old: &TableMetadata,
+    new: &TableMetadata,
+) -> Result<(), Error> {
+    let retention = |of: &SnapshotRef| (of.min_snapshots_to_keep, of.max_snapshot_age_ms, of.max_ref_age_ms);
+    let changed = |name: &str, of: &SnapshotRef| old.refs.get(name).is_some_and(|old| retention(old) != retention(of));
+    let Some((name, _)) = new.refs.iter().find(|(name, of)| changed(name, of)) else { return Ok(()) };
+    let table = Object::Table(warehouse.row.id.clone(), change.ident.clone());
+    if change.caller.may(&Action::Write, &table) {
+        return Ok(());
+    }
+    Err(Error::Forbidden(format!(
+        "Not allowed: to change the retention of ref {name} takes write on table {}",
+        change.ident
+    )))
 }
 
 async fn prepare_create(

@@ -58,6 +58,8 @@ pub(super) struct Trace {
     pub(super) principal: Option<Arc<Principal>>,
     /// What the request comes down to.
     needs: Vec<Need>,
+    /// The same in words, where no action is decided on.
+    words: String,
     /// The grant that allowed the last of them.
     pub(super) grant_id: Option<String>,
     /// Whether one of them is not allowed.
@@ -65,8 +67,21 @@ pub(super) struct Trace {
 }
 
 impl Trace {
+    /// Of a request on which nothing is decided here.
+    pub(super) fn of(principal: Arc<Principal>, words: &str) -> Self {
+        Self { principal: Some(principal), words: words.to_owned(), ..Self::default() }
+    }
+
+    /// Of somebody who is not known, and is refused.
+    pub(super) fn of_nobody(words: String) -> Self {
+        Self { words, denied: true, ..Self::default() }
+    }
+
     /// The actions that the request comes down to, each with its object.
     pub(super) fn actions(&self) -> String {
+        if self.needs.is_empty() {
+            return self.words.clone();
+        }
         let told = self.needs.iter().take(MOST_TRACED).map(|need| format!("{} on {}", need.action, need.named));
         told.collect::<Vec<_>>().join(", ")
     }

@@ -7,7 +7,7 @@ use crate::api::model::{CreateNamespaceRequest, RegisterTableRequest, RegisterVi
 use crate::api::transactions;
 use crate::app::{App, Names, Warehouse, WarehouseError};
 use crate::auth::{Action, Object};
-use crate::spec::{CommitTableRequest, Namespace, TableIdent, TableUpdate};
+use crate::spec::{CommitTableRequest, Namespace, RefKind, TableIdent, TableUpdate};
 use crate::store::tables::Kind;
 use crate::store::{self, Entity, warehouses};
 use axum::extract::FromRequestParts;
@@ -232,13 +232,21 @@ fn changes(updates: &[TableUpdate]) -> Vec<Action> {
     actions
 }
 
-/// The branches and tags that updates set, if they do nothing else than that and add snapshots.
+/// The branches and tags that updates set, if they do nothing else than that and add snapshots. A branch that is set to
+/// what is there already is moved back, or forth, and nothing is added to it: that is a write.
 fn only_refs<'a>(updates: &[&'a TableUpdate]) -> Option<BTreeSet<&'a str>> {
+    let added = |id: i64| {
+        let is_it = |update: &&TableUpdate| matches!(update, TableUpdate::AddSnapshot { snapshot } if snapshot.snapshot_id == id);
+        updates.iter().any(is_it)
+    };
     let mut refs = BTreeSet::new();
     for update in updates {
         match update {
             TableUpdate::AddSnapshot { .. } => {}
-            TableUpdate::SetSnapshotRef { ref_name, .. } => {
+            TableUpdate::SetSnapshotRef { ref_name, reference } => {
+                if reference.kind == RefKind::Branch && !added(reference.snapshot_id) {
+                    return None;
+                }
                 refs.insert(ref_name.as_str());
             }
             _ => return None,
@@ -270,12 +278,16 @@ mod tests {
     const SNAPSHOT: &str = r#"{"action": "add-snapshot", "snapshot": {"snapshot-id": 1, "sequence-number": 1,
         "timestamp-ms": 1, "manifest-list": "gs://b/l", "summary": {"operation": "append"}, "schema-id": 0}}"#;
     const MAIN: &str = r#"{"action": "set-snapshot-ref", "ref-name": "main", "type": "branch", "snapshot-id": 1}"#;
+    const BACK: &str = r#"{"action": "set-snapshot-ref", "ref-name": "main", "type": "branch", "snapshot-id": 7}"#;
     const AUDIT: &str = r#"{"action": "set-snapshot-ref", "ref-name": "audit", "type": "tag", "snapshot-id": 1}"#;
     const UPGRADE: &str = r#"{"action": "upgrade-format-version", "format-version": 3}"#;
     const EXPIRE: &str = r#"{"action": "remove-snapshots", "snapshot-ids": [1]}"#;
     const UNREF: &str = r#"{"action": "remove-snapshot-ref", "ref-name": "audit"}"#;
 
     #[rstest]
+    #[case::back(&[MAIN], &["write"])]
+    #[case::of_another_snapshot(&[SNAPSHOT, BACK], &["write"])]
+    #[case::a_tag_on_what_is_there(&[AUDIT], &["commit-to-ref:audit"])]
     #[case::nothing(&[], &["write"])]
     #[case::an_append(&[SNAPSHOT, MAIN], &["commit-to-ref:main"])]
     #[case::two_refs(&[SNAPSHOT, MAIN, AUDIT], &["commit-to-ref:audit", "commit-to-ref:main"])]

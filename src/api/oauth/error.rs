@@ -53,6 +53,11 @@ fn gives_none(open: bool) -> &'static str {
 }
 
 impl Refusal {
+    /// Whether somebody claims to be who they are not, as far as this server can tell.
+    pub(super) fn is_denial(&self) -> bool {
+        matches!(self, Self::Grant(GrantError::InvalidClient(_) | GrantError::InvalidGrant(_)))
+    }
+
     fn wire(&self) -> (StatusCode, &'static str) {
         match self {
             Self::Malformed(_) => (StatusCode::BAD_REQUEST, "invalid_request"),

@@ -8,6 +8,8 @@ use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use guillemot::auth::discard_keys;
 use guillemot::auth::identity::{self, Wanted};
+use guillemot::store::Page;
+use guillemot::store::audit::{self, Filter};
 use jsonwebtoken::jwk::JwkSet;
 use jsonwebtoken::{Algorithm, DecodingKey, Validation};
 use reqwest::Method;
@@ -24,6 +26,7 @@ on_both_with_identities!(
     discarded_keys_void_every_token,
     an_assertion_of_a_key_file_buys_a_token,
     assertions_that_are_not_quite_right_buy_nothing,
+    wrong_secrets_are_told,
 );
 
 const EXCHANGE: &str = "urn:ietf:params:oauth:grant-type:token-exchange";
@@ -332,4 +335,22 @@ async fn assertions_that_are_not_quite_right_buy_nothing(server: Server) {
     present(&server, &token).await.expect(400);
     server.knock(&good).await.error(401, "NotAuthorizedException");
     present(&server, &good[..good.len() - 9]).await.expect(400);
+}
+
+/// Whom somebody claims to be is told; a right secret is no refusal.
+async fn wrong_secrets_are_told(server: Server) {
+    let secret = server.identity("ann").await;
+    let ask = async |id: &str, secret: &str| {
+        let form = [("grant_type", "client_credentials"), ("client_id", id), ("client_secret", secret)];
+        server.ask_for_token(&form, &[]).await.status.as_u16()
+    };
+    assert_eq!(ask("ann", "wrong-secret-of-ann").await, 401);
+    assert_eq!(ask("nobody\n", "wrong-secret-of-nobody").await, 401);
+    assert_eq!(ask("ann", &secret).await, 200);
+    server.app.write_audit().await;
+    let page = Page { after: None, limit: Some(10) };
+    let kept = audit::list(&server.app.db, Filter { principal: None, since_ms: 0 }, &page).await.unwrap().items;
+    let mut told: Vec<_> = kept.iter().map(|one| (one.actions.as_str(), one.status, one.allowed)).collect();
+    told.sort_unstable();
+    assert_eq!(told, [("log in as ann", 401, false), ("log in as nobody", 401, false)]);
 }

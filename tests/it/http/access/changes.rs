@@ -1,9 +1,10 @@
 //! What changes need: both ends of a rename, each table of a transaction, the updates of a commit.
 
 use super::{As, furnish};
-use crate::support::server::{Server, on_both_secured, schema};
+use crate::support::server::{Server, Setting, TEST_USER, on_both_secured};
 use crate::support::snapshots::Appender;
 use reqwest::Method;
+use rstest::rstest;
 use serde_json::{Value, json};
 
 on_both_secured!(
@@ -19,8 +20,6 @@ on_both_secured!(
     a_register_over_a_table_is_no_way_around_the_upgrade,
     views_that_refer_to_a_table_open_nothing,
     places_outside_are_the_servers_to_allow,
-    what_was_left_behind_is_for_those_who_may_write_there,
-    a_part_of_the_warehouse_is_no_more_than_that,
 );
 
 fn ident(namespace: &str, name: &str) -> Value {
@@ -93,28 +92,47 @@ async fn an_upgrade_needs_its_own_privilege(server: Server) {
 
 async fn who_commits_to_a_branch_commits_to_no_other(server: Server) {
     furnish(&server).await;
+    let (root, path) = (As(&server, "root"), "/namespaces/ns/tables/t");
+    let table = root.get(path).await.expect(200);
+    Appender::new("t", &table).by("root").append(&server, 1).await;
+    let point = |name: &str, id: i64| json!({"action": "set-snapshot-ref", "ref-name": name, "type": "branch", "snapshot-id": id});
+    let mut audit = point("audit", 1000);
+    audit["max-ref-age-ms"] = json!(86_400_000);
+    root.post(path, commit(&json!([audit]))).await.expect(200);
     server.grant_in("tom", "viewer", "ns", "t").await;
     server.grant_in("tom", "commit-to-ref:audit", "ns", "t").await;
     let tom = As(&server, "tom");
-    let path = "/namespaces/ns/tables/t";
-    let point =
-        |name: &str| json!([{"action": "set-snapshot-ref", "ref-name": name, "type": "branch", "snapshot-id": 1}]);
-    tom.post(path, commit(&point("main"))).await.error(403, "ForbiddenException");
-    // It is let through, and fails because there is no such snapshot.
-    tom.post(path, commit(&point("audit"))).await.error(400, "BadRequestException");
+    // No file is added, and the list of the last snapshot is the new one's.
+    let list = root.get(path).await.expect(200)["metadata"]["snapshots"][0]["manifest-list"].clone();
+    let add = |id: i64| {
+        let now_ms = server.app.clock.now_ms();
+        json!({"action": "add-snapshot", "snapshot": {
+            "snapshot-id": id, "parent-snapshot-id": 1000, "sequence-number": 2, "timestamp-ms": now_ms, "schema-id": 0,
+            "summary": {"operation": "append"}, "manifest-list": list}})
+    };
     for updates in [
+        json!([add(2000), point("main", 2000)]),
         set("a"),
         json!([]),
         json!([{"action": "remove-snapshot-ref", "ref-name": "audit"}]),
-        json!([{"action": "remove-snapshots", "snapshot-ids": [1]}]),
-        json!([point("audit")[0], point("main")[0]]),
-        json!([point("audit")[0], set("a")[0]]),
+        json!([{"action": "remove-snapshots", "snapshot-ids": [1000]}]),
+        json!([add(2000), point("audit", 2000), point("main", 2000)]),
+        json!([add(2000), point("audit", 2000), set("a")[0]]),
+        // Moved, and nothing added.
+        json!([point("audit", 1000)]),
+        json!([add(2000), point("audit", 1000)]),
+        // How long it keeps what it has is not said, and changed by that.
+        json!([add(2000), point("audit", 2000)]),
     ] {
         tom.post(path, commit(&updates)).await.error(403, "ForbiddenException");
     }
+    audit["snapshot-id"] = json!(2000);
+    let reply = tom.post(path, commit(&json!([add(2000), audit]))).await.expect(200);
+    assert_eq!(reply["metadata"]["refs"]["audit"]["snapshot-id"], 2000);
     // The reply to a commit holds the metadata: who may not read gets none.
     server.grant_in("ann", "commit-to-ref:audit", "ns", "t").await;
-    As(&server, "ann").post(path, commit(&point("audit"))).await.error(403, "ForbiddenException");
+    let updates = json!([add(3000), point("audit", 3000)]);
+    As(&server, "ann").post(path, commit(&updates)).await.error(403, "ForbiddenException");
 }
 
 async fn a_purge_needs_more_than_a_drop(server: Server) {
@@ -231,70 +249,31 @@ async fn places_outside_are_the_servers_to_allow(server: Server) {
     wanda.manage(Method::POST, "/warehouses", Some(new)).await.error(403, "ForbiddenException");
 }
 
-async fn what_was_left_behind_is_for_those_who_may_write_there(server: Server) {
+/// The metadata file that a commit was answered with is gone, and with it the right to read the table.
+#[rstest]
+#[case::local(Setting::Local)]
+#[case::production(Setting::Production)]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_of_then_shows_nothing_of_now(#[case] setting: Setting) {
+    let server = Server::start_secured_with(setting, |settings| settings.metadata_cache_mib = Some(0)).await;
     furnish(&server).await;
+    let grant = server.grant_in("ned", "editor", "ns", "").await;
     let root = As(&server, "root");
-    for (user, namespace) in [("ned", "ns"), ("olga", "other"), ("both", "ns"), ("both", "other")] {
-        server.grant_in(user, "editor", namespace, "").await;
-    }
-    let create = |place: &str| json!({"name": "again", "schema": schema(), "location": place});
-    let table = root.get("/namespaces/ns/tables/t").await.expect(200);
-    let place = table["metadata"]["location"].as_str().unwrap();
-    let register = json!({"name": "again", "metadata-location": table["metadata-location"]});
-    root.delete("/namespaces/ns/tables/t").await.expect(204);
-
-    let olga = As(&server, "olga");
-    let refusal = olga.post("/namespaces/other/tables", create(place)).await.error(403, "ForbiddenException");
-    assert!(refusal.contains(place) && !refusal.contains("namespace ns"), "{refusal}");
-    olga.post("/namespaces/other/register", register.clone()).await.error(403, "ForbiddenException");
-    let sub = olga.post("/namespaces/other/tables", create(&format!("{place}/sub"))).await;
-    sub.error(403, "ForbiddenException");
-    // Those who may write there do as they like, and a table that lives on remains is like any other.
-    let ned = As(&server, "ned");
-    let again = ned.post("/namespaces/ns/register", register.clone()).await.expect(200);
-    Appender::new("again", &again).by("ned").append(&server, 1).await;
-    let path = json!([{"action": "set-properties", "updates": {"write.data.path": format!("{place}/data")}}]);
-    ned.post("/namespaces/ns/tables/again", commit(&path)).await.expect(200);
-    ned.delete("/namespaces/ns/tables/again").await.expect(204);
-    // Whoever takes it up leaves it as their own.
-    As(&server, "both").post("/namespaces/other/register", register.clone()).await.expect(200);
-    As(&server, "both").delete("/namespaces/other/tables/again").await.expect(204);
-    ned.post("/namespaces/ns/register", register.clone()).await.error(403, "ForbiddenException");
-    olga.post("/namespaces/other/register", register.clone()).await.expect(200);
-    olga.delete("/namespaces/other/tables/again").await.expect(204);
-    // Whoever may write all of the warehouse may take up everything.
-    server.grant_in("wanda", "editor", "", "").await;
-    As(&server, "wanda").post("/namespaces/ns/register", register).await.expect(200);
-}
-
-/// What is no table's and in no namespace's folder is the warehouse's.
-async fn a_part_of_the_warehouse_is_no_more_than_that(server: Server) {
-    furnish(&server).await;
-    server.grant_in("ned", "editor", "ns", "").await;
-    let (ned, root) = (As(&server, "ned"), As(&server, "root"));
-    let lake = server.warehouse.clone();
-    let create = |name: &str, place: &str| json!({"name": name, "schema": schema(), "location": place});
-    for place in ["loose", "other/new", "ns2/new", "n"] {
-        let refused = ned.post("/namespaces/ns/tables", create("x", &format!("{lake}/{place}"))).await;
-        assert!(refused.error(403, "ForbiddenException").contains("in the folder of no namespace"), "{place}");
-    }
-    ned.post("/namespaces/ns/tables", create("one", &format!("{lake}/ns/one"))).await.expect(200);
-    ned.post("/namespaces/ns%1Finner/tables", create("two", &format!("{lake}/ns/inner/two"))).await.expect(200);
-    let set =
-        |key: &str, place: &str| json!([{"action": "set-properties", "updates": {key: format!("{lake}/{place}")}}]);
-    let refused = ned.post("/namespaces/ns/tables/one", commit(&set("write.data.path", "loose"))).await;
-    refused.error(403, "ForbiddenException");
-    ned.post("/namespaces/ns/tables/one", commit(&set("write.data.path", "ns/data"))).await.expect(200);
-    // A folder is given by who may write it.
-    let folder = |place: &str| json!({"updates": {"location": format!("{lake}/{place}")}});
-    ned.post("/namespaces/ns/properties", folder("loose")).await.error(403, "ForbiddenException");
-    ned.post("/namespaces/ns/properties", folder("ns/tables")).await.expect(200);
-    let body = json!({"namespace": ["ns", "new"], "properties": {"location": format!("{lake}/loose")}});
-    ned.post("/namespaces", body).await.error(403, "ForbiddenException");
-    root.post("/namespaces/ns/properties", folder("teams/ned")).await.expect(200);
-    ned.post("/namespaces/ns/tables", create("three", &format!("{lake}/teams/ned/3"))).await.expect(200);
-    ned.post("/namespaces/ns/tables", json!({"name": "four", "schema": schema()})).await.expect(200);
-    // Who may write the whole warehouse is free in it.
-    server.grant_in("wanda", "editor", "", "").await;
-    As(&server, "wanda").post("/namespaces/ns/tables", create("five", &format!("{lake}/loose"))).await.expect(200);
+    let path = "/namespaces/ns/tables/t";
+    let who = [("idempotency-key", "0197a5b0-7c1e-7def-8123-456789abcdef"), (TEST_USER, "ned")];
+    let commit_once =
+        async || server.send(Method::POST, &format!("/iceberg/v1{path}"), Some(commit(&set("a"))), &who).await;
+    let first = commit_once().await.expect(200);
+    let again = commit_once().await.expect(200);
+    assert_eq!(again["metadata-location"], first["metadata-location"]);
+    root.post(path, commit(&set("secret"))).await.expect(200);
+    server.app.storage.delete(first["metadata-location"].as_str().unwrap()).await.unwrap();
+    // Who may read it is answered with what there is.
+    assert_eq!(commit_once().await.expect(200)["metadata"]["properties"]["secret"], "1");
+    root.manage(Method::DELETE, &format!("/grants/{grant}"), None).await.expect(204);
+    let reply = commit_once().await;
+    assert!(!reply.status.is_success() && !reply.text.contains("secret"), "{}", reply.text);
+    let audit = root.manage(Method::GET, "/audit?principal=ned", None).await.expect(200);
+    let told: Vec<_> = audit["entries"].as_array().unwrap().iter().map(|one| one["actions"].clone()).collect();
+    assert_eq!(told.iter().filter(|actions| *actions == "answer of then").count(), 2, "{told:?}");
 }

@@ -6,6 +6,7 @@ mod files;
 mod lists;
 mod management;
 mod operations;
+mod places;
 
 use crate::support::server::{Reply, Server, TEST_ROLES, TEST_USER};
 use reqwest::Method;
