@@ -229,6 +229,39 @@ const ATTACKS: &[Attack] = &[
         ),
     ),
     attack("grants", "another table", ("GET", "/iceberg/v1/lake/namespaces/ns/tables/t", ""), NO_TABLE),
+    attack("foreign folder", "location in no folder", ("POST", TABLES, at!("{lake}/loose")), FORBIDDEN),
+    attack(
+        "foreign folder",
+        "location in another namespace's folder",
+        ("POST", TABLES, at!("{lake}/ns/new")),
+        FORBIDDEN,
+    ),
+    attack(
+        "foreign folder",
+        "a namespace's `location` that is another one's folder",
+        ("POST", "/iceberg/v1/lake/namespaces/evil/properties", r#"{"updates": {"location": "{lake}/ns"}}"#),
+        FORBIDDEN,
+    ),
+    attack(
+        "foreign folder",
+        "`write.data.path` around everything",
+        ("POST", MINE, updates!(r#"{"action": "set-properties", "updates": {"write.data.path": "{lake}"}}"#)),
+        FORBIDDEN,
+    ),
+    attack(
+        "foreign folder",
+        "statistics in another namespace's folder",
+        (
+            "POST",
+            MINE,
+            updates!(
+                r#"{"action": "set-statistics", "snapshot-id": 1000, "statistics": {"snapshot-id": 1000,
+                "statistics-path": "{lake}/ns/new/s.puffin", "file-size-in-bytes": 1, "file-footer-size-in-bytes": 1,
+                "blob-metadata": []}}"#
+            ),
+        ),
+        FORBIDDEN,
+    ),
     attack("remains", "location of a dropped table", ("POST", TABLES, at!("{left}")), FORBIDDEN),
     attack("remains", "location in that of a dropped table", ("POST", TABLES, at!("{left}/metadata")), FORBIDDEN),
     attack(
