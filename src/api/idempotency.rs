@@ -14,7 +14,7 @@ use super::audit;
 use super::authorise::Trace;
 use super::error::Error;
 use super::extract::{Body, read_body};
-use super::tables::{json, loaded};
+use super::load_result::{json, loaded};
 use crate::app::App;
 use crate::auth::Principal;
 use crate::commit::{self, Once};

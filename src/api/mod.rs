@@ -16,6 +16,7 @@ mod health;
 mod idempotency;
 mod leftover;
 mod limits;
+mod load_result;
 mod management;
 mod model;
 mod namespaces;

@@ -2,10 +2,11 @@
 
 use super::error::{Error, IcebergErrorResponse};
 use super::extract::{Body, InWarehouse, NamespacePath, Query, ViewPath};
+use super::load_result::json;
 use super::model::{
     CommitViewRequest, CreateViewRequest, ListTablesResponse, LoadViewResult, RegisterViewRequest, RenameTableRequest,
 };
-use super::tables::{json, list};
+use super::tables::list;
 use crate::app::App;
 use crate::auth::Caller;
 use crate::commit::{self, Once, RegisterRequest};
