@@ -25,7 +25,8 @@ const MOST_UNKNOWN: u32 = 100;
 #[derive(Debug, Default)]
 pub struct AuditLog {
     pending: Mutex<Pending>,
-    unknown: Mutex<Minute>,
+    /// Of requests without a token, and of log-ins: neither takes the room of the other.
+    unknown: [Mutex<Minute>; 2],
     /// One writes at a time: who waits for that finds written what others took.
     turn: tokio::sync::Mutex<()>,
 }
@@ -51,8 +52,10 @@ impl AuditLog {
     }
 
     /// Whether there is room for one more request of nobody known in this minute.
-    fn has_room_for_unknown(&self, now_ms: i64) -> bool {
-        let mut minute = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
+    fn has_room_for_unknown(&self, is_login: bool, now_ms: i64) -> bool {
+        let [requests, logins] = &self.unknown;
+        let minute = if is_login { logins } else { requests };
+        let mut minute = minute.lock().unwrap_or_else(PoisonError::into_inner);
         let at = now_ms.div_euclid(60_000);
         if minute.at != at {
             *minute = Minute { at, kept: 0 };
@@ -74,7 +77,7 @@ impl AuditLog {
 impl App {
     /// Notes a request for the audit log.
     pub fn audit(&self, entry: Entry) {
-        if entry.principal.is_empty() && !self.audit.has_room_for_unknown(entry.at_ms) {
+        if entry.principal.is_empty() && !self.audit.has_room_for_unknown(!entry.actions.is_empty(), entry.at_ms) {
             metrics::counter!("guillemot_audit_unknown_not_kept_total").increment(1);
             return;
         }
@@ -159,9 +162,10 @@ mod tests {
     #[test]
     fn of_those_whom_nobody_knows_some_are_kept_each_minute() {
         let log = AuditLog::default();
-        let kept = |now_ms| (0..300).filter(|_| log.has_room_for_unknown(now_ms)).count();
+        let kept = |now_ms| (0..300).filter(|_| log.has_room_for_unknown(false, now_ms)).count();
         assert_eq!(kept(60_000), 100);
         assert_eq!(kept(119_999), 0, "the same minute");
+        assert!(log.has_room_for_unknown(true, 119_999), "a log-in");
         assert_eq!(kept(120_000), 100);
     }
 }

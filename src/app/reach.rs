@@ -1,24 +1,25 @@
 //! Which places of a warehouse may be used for a table, by whom.
 //!
 //! ```text
-//! in the table's own location                                          -> open
-//! where another table lives                                            -> closed
-//! on a server without authentication                                   -> open
-//! left behind by a table of a namespace that the caller may not write  -> closed
-//! for who may write the whole warehouse                                -> open
-//! what the table's `write.*.path` name                                 -> open
-//! left behind by a table of a namespace that the caller may write      -> open
-//! in the folder of a namespace that the caller may write               -> open
-//! all else is the warehouse's                                          -> closed
+//! in the table's own location                                              -> open
+//! where another table lives                                                -> closed
+//! on a server without authentication                                       -> open
+//! left behind by, or named by a `write.*.path` of, another table, of a
+//! namespace that the caller may not write                                  -> closed
+//! for who may write the whole warehouse                                    -> open
+//! where the table lived, what its own `write.*.path` name                  -> open
+//! left behind by a table of a namespace that the caller may write          -> open
+//! in the folder of a namespace that the caller may write                   -> open
+//! all else is the warehouse's                                              -> closed
 //! ```
-//! Where only what is there already is read, and nothing is taken, it is enough to be allowed to read, and what is the
-//! warehouse's is open.
+//! Where only what is there already is read, and nothing is taken, it is enough to be allowed to read, or to be in the same
+//! namespace, and what is the warehouse's is open.
 
 use super::{App, Warehouse};
 use crate::auth::{Action, Caller, Object};
 use crate::spec::Namespace;
 use crate::storage::{Location, Neighbours, Scoped, Source, segment};
-use crate::store::locations::MOST_LEFT;
+use crate::store::locations::{Held, MOST_HELD};
 use crate::store::{self, locations, namespaces};
 use async_trait::async_trait;
 use std::collections::HashMap;
@@ -52,8 +53,8 @@ pub struct Reach {
 pub enum Closed {
     /// Another table lives there.
     Live,
-    /// A table of a namespace that the caller has no part in left it behind.
-    LeftBehind,
+    /// A table of a namespace that the caller has no part in left it behind, or has files there.
+    Held,
     /// It is the warehouse's, of which the caller has only a part.
     Foreign,
 }
@@ -76,17 +77,33 @@ impl Reach {
         if self.caller.principal.unrestricted {
             return Ok(None);
         }
-        let left = locations::left_behind(db, &key, around, &self.table_id).await?;
-        let may = |object: &Object| self.caller.may(&self.action, object);
-        if left.len() >= MOST_LEFT || !left.iter().all(|left| may(&owner(left))) {
-            return Ok(Some(Closed::LeftBehind));
+        let held = locations::held(db, &key, around, &self.table_id).await?;
+        if held.len() >= MOST_HELD || !held.iter().all(|held| self.may(held)) {
+            return Ok(Some(Closed::Held));
         }
-        let covers = |known: &Location| place.is_under(known);
-        let taken_up = left.iter().filter_map(|left| Location::parse(&left.location).ok()).any(|left| covers(&left));
-        if self.action == Action::Read || taken_up || self.paths.iter().any(covers) || self.owns_all() {
+        if self.action == Action::Read || self.owns_all() {
+            return Ok(None);
+        }
+        let lived = locations::of_table(db, &self.table_id).await?.into_iter().map(|lived| lived.location);
+        let known =
+            lived.chain(held.into_iter().map(|held| held.location)).filter_map(|known| Location::parse(&known).ok());
+        if known.chain(self.paths.iter().cloned()).any(|known| place.is_under(&known)) {
             return Ok(None);
         }
         Ok((!self.is_in_folder(place).await?).then_some(Closed::Foreign))
+    }
+
+    /// Whether the caller may use what another table holds.
+    fn may(&self, held: &Held) -> bool {
+        let (warehouse_id, namespace) = (held.warehouse_id.clone(), held.namespace.clone());
+        let looks_beside = self.action == Action::Read
+            && warehouse_id == self.warehouse_id
+            && namespace.as_ref() == Some(&self.namespace);
+        let owner = match namespace {
+            Some(namespace) => Object::Namespace(warehouse_id, namespace),
+            None => Object::Warehouse(warehouse_id),
+        };
+        looks_beside || self.caller.may(&self.action, &owner)
     }
 
     /// Whether the caller may write all of the warehouse.
@@ -118,15 +135,6 @@ impl Reach {
         let (storage, home) = (self.app.storage.clone(), self.home.clone());
         let known = Known { reach: self, places: Mutex::default() };
         Scoped::new(storage, warehouse.allowed.clone()).beside(home, Arc::new(known))
-    }
-}
-
-/// Whose what was left behind is: the namespace's that it was left in, the warehouse's where that was not noted.
-fn owner(left: &locations::Left) -> Object {
-    let warehouse_id = left.warehouse_id.clone();
-    match &left.namespace {
-        Some(namespace) => Object::Namespace(warehouse_id, namespace.clone()),
-        None => Object::Warehouse(warehouse_id),
     }
 }
 

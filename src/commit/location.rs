@@ -19,12 +19,25 @@ pub(super) async fn choose(places: Places<'_>, ident: &TableIdent, asked: Option
         places.check("location", &place, true).await?;
         return Ok(Chosen { location, key: place.to_string(), claim: locations::Claim::Requested });
     }
-    let plain = format!("{}/{}", app.folder(warehouse, &ident.namespace).await?, segment(&ident.name));
+    let folder = free_folder(app, app.folder(warehouse, &ident.namespace).await?).await?;
+    let plain = format!("{folder}/{}", segment(&ident.name));
     let unique = warehouse.settings.unique_table_locations.unwrap_or(app.config.unique_table_locations);
     let free = !unique && is_free(app, &normal(&plain)?).await?;
     let location = if free { plain } else { format!("{plain}-{}", app.ids.uuid()) };
     let key = check_inside(warehouse, "location", &location)?.to_string();
     Ok(Chosen { location, key, claim: locations::Claim::Exclusive })
+}
+
+/// The folder of a namespace, or one beside it where a table has the folder: `a.b` may be a table and a namespace.
+async fn free_folder(app: &App, folder: String) -> Result<String, Error> {
+    let place = Location::parse(&folder).map_err(Error::from_storage)?;
+    let occupied = match locations::covering(&app.db, &place.to_string(), "").await? {
+        Some(live) => Some(live),
+        None => locations::overlapping(&app.db, &place.to_string()).await?,
+    };
+    let inside =
+        |occupied: &locations::Occupied| Location::parse(&occupied.location).is_ok_and(|at| place.is_under(&at));
+    Ok(if occupied.as_ref().is_some_and(inside) { format!("{folder}-{}", app.ids.uuid()) } else { folder })
 }
 
 /// Whether nothing stands in the way of a new table at this place. What a dropped table left behind does no more once

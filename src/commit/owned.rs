@@ -95,8 +95,8 @@ impl Owned {
         }
         let mut free = locations::covering(&app.db, folder, &self.table_id).await?.is_none();
         if free && !self.lived_at(&location) {
-            // What another table left behind is not this one's because a property names the place.
-            free = locations::left_behind(&app.db, folder, false, &self.table_id).await?.is_empty();
+            // A property that names a place makes nothing there this table's that another one has, too, or left behind.
+            free = locations::held(&app.db, folder, false, &self.table_id).await?.is_empty();
         }
         folders.insert(folder.to_owned(), free);
         Ok(free)

@@ -3,8 +3,9 @@
 use crate::app::{App, Closed, Reach, Warehouse};
 use crate::auth::{Action, Caller};
 use crate::commit::{Document, Error};
-use crate::spec::{Namespace, TableUpdate};
+use crate::spec::{Namespace, TableMetadata, TableUpdate};
 use crate::storage::Location;
+use crate::store::locations::Claim;
 use crate::store::tables::TableRow;
 
 /// Properties that say where files are to go.
@@ -39,8 +40,17 @@ impl Places<'_> {
     pub(super) async fn check_metadata<M: Document>(&self, metadata: &M) -> Result<Location, Error> {
         let location = check_inside(self.warehouse, "location", metadata.location())?;
         self.check("location", &location, true).await?;
-        self.check_paths(metadata, &location).await?;
+        self.check_paths(None, metadata, &location).await?;
         Ok(location)
+    }
+
+    /// As [`Self::check_metadata`], for a location that may be the catalog's own choice: that is nobody's.
+    pub(super) async fn check_new<M: Document>(&self, metadata: &M, claim: Claim) -> Result<(), Error> {
+        let location = check_inside(self.warehouse, "location", metadata.location())?;
+        match claim {
+            Claim::Exclusive => self.check_paths(None, metadata, &location).await,
+            Claim::Requested => self.check_metadata(metadata).await.map(drop),
+        }
     }
 
     /// Checks the places that changed metadata names, if it names others than before; answers the location in normal
@@ -54,22 +64,25 @@ impl Places<'_> {
         if moved {
             self.check("location", &location, true).await?;
         }
-        self.check_paths(new, &location).await?;
+        self.check_paths(Some(old), new, &location).await?;
         Ok(location.to_string())
     }
 
-    async fn check_paths<M: Document>(&self, metadata: &M, location: &Location) -> Result<(), Error> {
-        for (name, path) in PATHS.iter().filter_map(|name| Some((name, metadata.property(name)?))) {
+    async fn check_paths<M: Document>(&self, old: Option<&M>, new: &M, location: &Location) -> Result<(), Error> {
+        for (name, path) in PATHS.iter().filter_map(|name| Some((name, new.property(name)?))) {
+            if old.is_some_and(|old| old.property(name) == Some(path)) {
+                continue;
+            }
             let place = check_inside(self.warehouse, name, path)?;
             if !place.is_under(location) {
-                self.check(name, &place, false).await?;
+                self.check_known(name, &place, false, old).await?;
             }
         }
         Ok(())
     }
 
     /// Checks the files that updates name and that no rule of validation looks at: statistics.
-    pub(super) async fn check_files(&self, updates: &[TableUpdate]) -> Result<(), Error> {
+    pub(super) async fn check_files<M: Document>(&self, updates: &[TableUpdate], new: &M) -> Result<(), Error> {
         for update in updates {
             let path = match update {
                 TableUpdate::SetStatistics { statistics } => &statistics.statistics_path,
@@ -77,7 +90,7 @@ impl Places<'_> {
                 _ => continue,
             };
             let place = check_inside(self.warehouse, "statistics-path", path)?;
-            self.check("statistics-path", &place.folder(), false).await?;
+            self.check_known("statistics-path", &place.folder(), false, Some(new)).await?;
         }
         Ok(())
     }
@@ -85,9 +98,20 @@ impl Places<'_> {
     /// Refuses a place that is closed; with `around` also for what lies in it. For a location that is early, with no file
     /// written: the insert still has the last word.
     pub(super) async fn check(&self, what: &str, place: &Location, around: bool) -> Result<(), Error> {
+        self.check_known::<TableMetadata>(what, place, around, None).await
+    }
+
+    /// As [`Self::check`], where what metadata names is known to be open.
+    async fn check_known<M: Document>(
+        &self,
+        what: &str,
+        place: &Location,
+        around: bool,
+        named: Option<&M>,
+    ) -> Result<(), Error> {
         // Whose it is may be nobody's business.
         let forbidden = |why: &str| Err(Error::Forbidden(format!("Not allowed: {what} {place} {why}")));
-        match self.reach(Vec::new()).ask(place, around).await? {
+        match self.reach(named.into_iter().flat_map(paths_of).collect()).ask(place, around).await? {
             None => Ok(()),
             Some(Closed::Live) if around => {
                 Err(Error::Invalid(format!("Invalid {what}: {place} overlaps the location of another table")))
@@ -95,8 +119,8 @@ impl Places<'_> {
             Some(Closed::Live) => {
                 Err(Error::Invalid(format!("Invalid {what}: {place} is in the location of another table")))
             }
-            Some(Closed::LeftBehind) => forbidden(
-                "has files that a table of another namespace left behind, which only those take up who may write there",
+            Some(Closed::Held) => forbidden(
+                "has files of a table of another namespace, or what one left behind: only those use it who may write there",
             ),
             Some(Closed::Foreign) => forbidden(
                 "is in the folder of no namespace that you may write, and takes the right to write the whole warehouse",
@@ -124,4 +148,14 @@ impl Places<'_> {
 pub(super) fn paths_of<M: Document>(metadata: &M) -> impl Iterator<Item = Location> {
     let named = PATHS.iter().filter_map(|name| metadata.property(name));
     std::iter::once(metadata.location()).chain(named).filter_map(|path| Location::parse(path).ok())
+}
+
+/// The places besides its location where metadata has files go, in normal form.
+pub(super) fn shared_paths<M: Document>(metadata: &M) -> Vec<String> {
+    let home = Location::parse(metadata.location()).ok();
+    let apart = |place: &Location| home.as_ref().is_none_or(|home| !place.is_under(home));
+    let mut paths: Vec<String> = paths_of(metadata).skip(1).filter(apart).map(|place| place.to_string()).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    paths
 }

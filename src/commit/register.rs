@@ -6,7 +6,7 @@ use crate::commit::check::{Findings, check_registered, check_version};
 use crate::commit::create::require_free;
 use crate::commit::load::{keep, read};
 use crate::commit::once::metadata;
-use crate::commit::places::{Places, check_inside, paths_of};
+use crate::commit::places::{Places, check_inside, paths_of, shared_paths};
 use crate::commit::verdict::Subject;
 use crate::commit::{Document, Error, Once, Stored, name_taken};
 use crate::config::RegisterCheck;
@@ -139,11 +139,13 @@ impl<M: Document> Registration<M> {
     pub async fn carry_out(self, app: &App, warehouse: &Warehouse, once: &Once) -> Result<Arc<Stored<M>>, Error> {
         let Self { ident, replaced, stored, location_key, findings } = self;
         let found = stored.metadata();
+        let paths = shared_paths(&**found);
         let change = Change {
             uuid: found.uuid(),
             format_version: found.format_version(),
             location: found.location(),
             metadata_location: stored.location(),
+            paths: &paths,
             now_ms: app.clock.now_ms(),
         };
         if let Some(row) = &replaced {

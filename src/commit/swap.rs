@@ -5,6 +5,7 @@ use crate::app::{App, Warehouse};
 use crate::commit::files::{NewFile, next_file};
 use crate::commit::load::keep;
 use crate::commit::once::{metadata, nothing};
+use crate::commit::places::shared_paths;
 use crate::commit::{Document, Error, Once, Stored};
 use crate::spec::TableIdent;
 use crate::store;
@@ -101,6 +102,7 @@ pub(super) struct Write<M> {
     note: LooseFile,
     stored: Arc<Stored<M>>,
     location_key: String,
+    paths: Vec<String>,
     claim: Claim,
     dropped: Vec<LooseFile>,
     now_ms: i64,
@@ -111,6 +113,7 @@ impl<M: Document> Write<M> {
         let document = metadata.to_bytes();
         let file = next_file(&metadata, document.clone(), new.previous, &app.ids.uuid())?;
         let config = M::client_config(app, &file.location);
+        let paths = shared_paths(&metadata);
         let stored = Arc::new(Stored::new(file.location.clone(), &document, metadata, &config));
         let loose = |location: String| LooseFile { id: app.ids.uuid(), location, table_id: new.id.clone() };
         let note = loose(file.location.clone());
@@ -121,6 +124,7 @@ impl<M: Document> Write<M> {
             note,
             stored,
             location_key: new.location_key,
+            paths,
             claim: new.claim,
             dropped,
             now_ms,
@@ -135,6 +139,7 @@ impl<M: Document> Write<M> {
             format_version: metadata.format_version(),
             location: metadata.location(),
             metadata_location: &self.file.location,
+            paths: &self.paths,
             now_ms: self.now_ms,
         }
     }

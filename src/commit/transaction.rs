@@ -152,10 +152,10 @@ async fn prepare(
         return Ok(Prepared::Same(base, row));
     }
     let (caller, namespace) = (&change.caller, &change.ident.namespace);
-    check_retention(warehouse, change, base.metadata(), &applied.metadata)?;
+    keep_retention(warehouse, change, base.metadata(), &mut applied.metadata)?;
     let places = Places { app, warehouse, caller, namespace, row: Some(&row) };
     let location_key = places.check_changed(&**base.metadata(), &applied.metadata).await?;
-    places.check_files(&change.request.updates).await?;
+    places.check_files(&change.request.updates, &applied.metadata).await?;
     check_version(warehouse, applied.metadata.format_version)?;
     let paths: Vec<_> = paths_of(&**base.metadata()).chain(paths_of(&applied.metadata)).collect();
     let subject = Subject { places, paths: &paths, table: &change.ident, action: "commit" };
@@ -172,25 +172,28 @@ async fn prepare(
     Ok(Prepared::Swap(Write::new(app, new, metadata, now_ms)?, row))
 }
 
-/// Refuses to change how long a branch or tag keeps what it has, to those who may add to it and no more. Clients send what is
-/// set along with each new snapshot, so it takes the table's metadata to see.
-fn check_retention(
+/// Keeps how long branches and tags keep what they have, where the caller may add to them and no more: who says nothing of
+/// it (as PyIceberg does) changes nothing, and who says something else is refused.
+fn keep_retention(
     warehouse: &Warehouse,
     change: &TableChange,
     old: &TableMetadata,
-    new: &TableMetadata,
+    new: &mut TableMetadata,
 ) -> Result<(), Error> {
-    let retention = |of: &SnapshotRef| (of.min_snapshots_to_keep, of.max_snapshot_age_ms, of.max_ref_age_ms);
-    let changed = |name: &str, of: &SnapshotRef| old.refs.get(name).is_some_and(|old| retention(old) != retention(of));
-    let Some((name, _)) = new.refs.iter().find(|(name, of)| changed(name, of)) else { return Ok(()) };
     let table = Object::Table(warehouse.row.id.clone(), change.ident.clone());
     if change.caller.may(&Action::Write, &table) {
         return Ok(());
     }
-    Err(Error::Forbidden(format!(
-        "Not allowed: to change the retention of ref {name} takes write on table {}",
-        change.ident
-    )))
+    let retention = |of: &SnapshotRef| (of.min_snapshots_to_keep, of.max_snapshot_age_ms, of.max_ref_age_ms);
+    for (name, of) in &mut new.refs {
+        let Some(kept) = old.refs.get(name).map(retention).filter(|kept| *kept != retention(of)) else { continue };
+        if retention(of) != (None, None, None) {
+            let why = format!("to change the retention of ref {name} takes write on table {}", change.ident);
+            return Err(Error::Forbidden(format!("Not allowed: {why}")));
+        }
+        (of.min_snapshots_to_keep, of.max_snapshot_age_ms, of.max_ref_age_ms) = kept;
+    }
+    Ok(())
 }
 
 async fn prepare_create(
@@ -212,7 +215,7 @@ async fn prepare_create(
     let updates = complete(places, change).await?;
     let mut applied = spec::apply(None, &updates, now_ms)?;
     let location_key = places.check_metadata(&applied.metadata).await?.to_string();
-    places.check_files(&updates).await?;
+    places.check_files(&updates, &applied.metadata).await?;
     check_version(warehouse, applied.metadata.format_version)?;
     let paths: Vec<_> = paths_of(&applied.metadata).collect();
     let subject = Subject { places, paths: &paths, table: &change.ident, action: "commit" };
@@ -263,6 +266,8 @@ async fn disposable(
     if !wanted || left_the_log.is_empty() {
         return Ok(Vec::new());
     }
+    // Whoever may write metadata may write any name into its log.
+    let metadata_files = left_the_log.into_iter().filter(|name| name.contains(".metadata.json")).collect();
     let owned = Owned::of(app, &row.id, metadata, &warehouse.allowed).await?;
-    Ok(owned.split(app, left_the_log).await?.0)
+    Ok(owned.split(app, metadata_files).await?.0)
 }

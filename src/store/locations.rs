@@ -66,7 +66,8 @@ pub async fn overlapping_live(db: &Db, location: &str, table_id: &str) -> Result
 pub async fn covering(db: &Db, place: &str, table_id: &str) -> Result<Option<Occupied>> {
     const SQL: &str = "
         SELECT location, table_id, warehouse_id, state FROM locations
-        WHERE location IN ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) AND state = 'live' AND table_id <> $13
+        WHERE location IN ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) AND state = 'live' AND kind = 'home'
+          AND table_id <> $13
         LIMIT 1";
     for chunk in above(place).chunks(SLOTS) {
         let mut statement = query(SQL);
@@ -80,37 +81,38 @@ pub async fn covering(db: &Db, place: &str, table_id: &str) -> Result<Option<Occ
     Ok(None)
 }
 
-/// What a table left behind.
+/// A place that a table left behind, or has files in besides where it lives.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Left {
+pub struct Held {
     /// The location.
     pub location: String,
     /// The table's warehouse.
     pub warehouse_id: String,
-    /// The namespace that the table was in then; `None` where that was not noted yet.
+    /// The namespace that the table was in when it left it, or is in; `None` where that was not noted yet.
     pub namespace: Option<Namespace>,
 }
 
-/// How many locations [`left_behind`] answers at most; there may be more.
-pub const MOST_LEFT: usize = 1000;
+/// How many places [`held`] answers at most; there may be more.
+pub const MOST_HELD: usize = 1000;
 
-/// What other tables than `table_id` left behind that overlaps this location or, with `around` false, that this location
-/// equals or lies in.
-pub async fn left_behind(db: &Db, location: &str, around: bool, table_id: &str) -> Result<Vec<Left>> {
+/// What other tables than `table_id` left behind, or have files in besides where they live, that overlaps this location
+/// or, with `around` false, that this location equals or lies in.
+pub async fn held(db: &Db, location: &str, around: bool, table_id: &str) -> Result<Vec<Held>> {
     let mut found = Vec::new();
     for chunk in above(location).chunks(SLOTS) {
-        for row in db.rows(left_query(location, chunk, around, table_id)).await? {
+        for row in db.rows(held_query(location, chunk, around, table_id)).await? {
             let namespace = optional_text(&row, "namespace")?.map(|key| namespaces::from_key(&key)).transpose()?;
             let (location, warehouse_id) = (text(&row, "location")?, text(&row, "warehouse_id")?);
-            found.push(Left { location, warehouse_id, namespace });
+            found.push(Held { location, warehouse_id, namespace });
         }
     }
     Ok(found)
 }
 
-/// Every location that a table has or had.
+/// Every location that a table has or had: where it lives and lived.
 pub async fn of_table(db: &Db, table_id: &str) -> Result<Vec<Occupied>> {
-    const SQL: &str = "SELECT location, table_id, warehouse_id, state FROM locations WHERE table_id = $1";
+    const SQL: &str =
+        "SELECT location, table_id, warehouse_id, state FROM locations WHERE table_id = $1 AND kind = 'home'";
     db.rows(query(SQL).bind(table_id)).await?.iter().map(read).collect()
 }
 
@@ -170,12 +172,38 @@ async fn end_claims(tx: &mut Tx, location: &str, table_id: &str) -> Result<()> {
     Ok(())
 }
 
-/// Marks what a table had as left behind, because it is dropped or moves away; `row` is what it was until then.
+/// Marks all that a table had as left behind, because it is dropped; `row` is what it was until then.
 pub async fn leave(tx: &mut Tx, row: &TableRow, now_ms: i64) -> Result<()> {
     const SQL: &str = "
         UPDATE locations SET state = 'left-behind', namespace = $2, updated_ms = $3
         WHERE table_id = $1 AND state = 'live'";
-    let update = query(SQL).bind(&row.id).bind(namespaces::key(&row.ident.namespace)).bind(now_ms);
+    mark_left(tx, SQL, row, now_ms).await
+}
+
+/// Marks where a table lived as left behind, because it moves away.
+pub(super) async fn leave_home(tx: &mut Tx, row: &TableRow, now_ms: i64) -> Result<()> {
+    const SQL: &str = "
+        UPDATE locations SET state = 'left-behind', namespace = $2, updated_ms = $3
+        WHERE table_id = $1 AND state = 'live' AND kind = 'home'";
+    mark_left(tx, SQL, row, now_ms).await
+}
+
+/// Remembers that a table has files in a place besides where it lives. Several may have; what was left behind at this very
+/// place is theirs from now on.
+pub(super) async fn share(tx: &mut Tx, place: &str, table_id: &str, warehouse_id: &str, now_ms: i64) -> Result<()> {
+    const SQL: &str = "
+        INSERT INTO locations (location, table_id, warehouse_id, state, exclusive, kind, created_ms, updated_ms)
+        VALUES ($1, $2, $3, 'live', 0, 'path', $4, $4)
+        ON CONFLICT DO NOTHING";
+    const END: &str = "DELETE FROM locations WHERE location = $1 AND state = 'left-behind' AND table_id <> $2";
+    check_location(place)?;
+    tx.execute(query(SQL).bind(place).bind(table_id).bind(warehouse_id).bind(now_ms)).await?;
+    tx.execute(query(END).bind(place).bind(table_id)).await?;
+    Ok(())
+}
+
+async fn mark_left(tx: &mut Tx, sql: &'static str, row: &TableRow, now_ms: i64) -> Result<()> {
+    let update = query(sql).bind(&row.id).bind(namespaces::key(&row.ident.namespace)).bind(now_ms);
     tx.execute(update).await?;
     Ok(())
 }
@@ -218,8 +246,9 @@ const SLOTS: usize = 12;
 fn overlap_query<'q>(location: &str, chunk: &[&str]) -> Query<'q> {
     const SQL: &str = "
         SELECT location, table_id, warehouse_id, state FROM locations
-        WHERE (location > $1 AND location < $2)
-           OR location IN ($3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+        WHERE ((location > $1 AND location < $2)
+            OR location IN ($3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14))
+          AND kind = 'home'
         ORDER BY CASE state WHEN 'live' THEN 0 ELSE 1 END, location LIMIT 1";
     // '0' follows '/', so the range holds exactly what begins with `location/`.
     let mut statement = query(SQL).bind(format!("{location}/")).bind(format!("{location}0"));
@@ -236,7 +265,7 @@ fn live_query<'q>(location: &str, chunk: &[&str], table_id: &str) -> Query<'q> {
         SELECT location, table_id, warehouse_id, state FROM locations
         WHERE ((location > $1 AND location < $2)
             OR location IN ($3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14))
-          AND state = 'live' AND table_id <> $15
+          AND state = 'live' AND kind = 'home' AND table_id <> $15
         ORDER BY location LIMIT 1";
     let mut statement = query(SQL).bind(format!("{location}/")).bind(format!("{location}0"));
     for slot in 0..SLOTS {
@@ -245,13 +274,15 @@ fn live_query<'q>(location: &str, chunk: &[&str], table_id: &str) -> Query<'q> {
     statement.bind(table_id.to_owned())
 }
 
-/// As [`overlap_query`], for what was left behind; with `around` false only above.
-fn left_query<'q>(location: &str, chunk: &[&str], around: bool, table_id: &str) -> Query<'q> {
+/// As [`overlap_query`], for what [`held`] answers; with `around` false only above.
+fn held_query<'q>(location: &str, chunk: &[&str], around: bool, table_id: &str) -> Query<'q> {
     const SQL: &str = "
-        SELECT location, warehouse_id, namespace FROM locations
-        WHERE ((location > $1 AND location < $2)
-            OR location IN ($3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14))
-          AND state = 'left-behind' AND table_id <> $15
+        SELECT l.location AS location, l.warehouse_id AS warehouse_id,
+               COALESCE(l.namespace, t.namespace, d.namespace) AS namespace
+        FROM locations l LEFT JOIN tables t ON t.id = l.table_id LEFT JOIN dropped_tables d ON d.id = l.table_id
+        WHERE ((l.location > $1 AND l.location < $2)
+            OR l.location IN ($3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14))
+          AND (l.state = 'left-behind' OR l.kind = 'path') AND l.table_id <> $15
         LIMIT 1000";
     // An empty range where nothing below is meant.
     let end = if around { format!("{location}0") } else { format!("{location}/") };

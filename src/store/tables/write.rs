@@ -6,7 +6,7 @@ use super::read::{kind_of, read};
 use super::{Kind, TableRow};
 use crate::spec::TableIdent;
 use crate::store::error::{Error, Result, is_unique, on_foreign_key};
-use crate::store::locations::{Claim, Taking, leave, take, take_turn};
+use crate::store::locations::{Claim, Taking, leave, leave_home, share, take, take_turn};
 use crate::store::namespaces::{entity, key};
 use crate::store::text::{check_name, text};
 use crate::store::{Tx, grants};
@@ -41,6 +41,8 @@ pub struct Change<'a> {
     pub location: &'a str,
     /// The metadata file, which is written already.
     pub metadata_location: &'a str,
+    /// Places besides its location where its properties have files go, in normal form.
+    pub paths: &'a [String],
     /// The time of the request, epoch milliseconds.
     pub now_ms: i64,
 }
@@ -92,6 +94,9 @@ pub async fn create(tx: &mut Tx, new: &NewTable<'_>) -> Result<TableRow> {
         },
     )
     .await?;
+    for place in change.paths {
+        share(tx, place, new.id, new.warehouse_id, change.now_ms).await?;
+    }
     Ok(created(new))
 }
 
@@ -137,6 +142,9 @@ pub async fn swap(tx: &mut Tx, swaps: &[Swap<'_>], same: &[&TableRow]) -> Result
         }
     }
     for swap in in_order.iter().filter_map(|(_, swap)| *swap) {
+        for place in swap.change.paths {
+            share(tx, place, &swap.row.id, &swap.row.warehouse_id, swap.change.now_ms).await?;
+        }
         if let Some(location) = swap.moved_to {
             move_to(tx, swap, location).await?;
         }
@@ -171,7 +179,7 @@ async fn move_to(tx: &mut Tx, swap: &Swap<'_>, location: &str) -> Result<()> {
     let now_ms = swap.change.now_ms;
     let TableRow { id: table_id, warehouse_id, .. } = swap.row;
     take_turn(tx, location).await?;
-    leave(tx, swap.row, now_ms).await?;
+    leave_home(tx, swap.row, now_ms).await?;
     take(tx, &Taking { location, table_id, warehouse_id, claim: Claim::Requested, now_ms }).await
 }
 

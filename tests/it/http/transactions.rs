@@ -121,6 +121,7 @@ async fn point(server: &Server, row: &TableRow, metadata_location: &str) -> guil
         format_version: row.format_version,
         location: &row.location,
         metadata_location,
+        paths: &[],
         now_ms: row.updated_ms,
     };
     let mut tx = server.app.db.begin().await.unwrap();

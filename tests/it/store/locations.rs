@@ -1,5 +1,5 @@
 use guillemot::store::locations::{
-    Claim, State, forget_left_behind, forget_table, left_behind, overlapping, overlapping_live,
+    Claim, State, forget_left_behind, forget_table, held, overlapping, overlapping_live,
 };
 use guillemot::store::tables::{Change, Kind, Swap, rename, swap};
 use guillemot::store::{Db, Error, Result};
@@ -20,7 +20,7 @@ on_both!(
     a_moved_table_has_both_locations,
     live_is_reported_before_left_behind,
     what_is_forgotten_is_free,
-    what_was_left_behind_is_told_by_its_namespace,
+    what_was_held_is_told_by_its_namespace,
     a_neighbour_is_another_table_around_or_inside,
 );
 
@@ -136,7 +136,7 @@ async fn a_renamed_table_keeps_its_location(db: TestDb) {
 
 async fn try_move(db: &Db, name: &str, location: &str) -> Result<()> {
     let row = load_table(db, name).await.unwrap();
-    let change = Change { uuid: "u", format_version: 2, location, metadata_location: "m", now_ms: 4 };
+    let change = Change { uuid: "u", format_version: 2, location, metadata_location: "m", paths: &[], now_ms: 4 };
     let mut tx = db.begin().await?;
     swap(&mut tx, &[Swap { row: &row, change, moved_to: Some(location) }], &[]).await?;
     tx.commit().await
@@ -187,13 +187,13 @@ async fn what_is_forgotten_is_free(db: TestDb) {
     assert_eq!(state_of(&db, "gs://b/t").await, None);
 }
 
-async fn what_was_left_behind_is_told_by_its_namespace(db: TestDb) {
+async fn what_was_held_is_told_by_its_namespace(db: TestDb) {
     seed(&db, &["a", "b", "b.c"]).await;
     for (name, location) in [("a.t", "gs://b/w/one"), ("a.u", "gs://b/w/two"), ("b.c.t", "gs://b/w/three/x")] {
         at(&db, name, location).await;
     }
     let left = async |location: &str, around: bool, but: &str| {
-        let found = left_behind(&db, location, around, but).await.unwrap().into_iter();
+        let found = held(&db, location, around, but).await.unwrap().into_iter();
         found.map(|left| format!("{} {}", left.location, left.namespace.unwrap())).collect::<BTreeSet<_>>()
     };
     let none = BTreeSet::new;

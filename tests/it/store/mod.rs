@@ -68,7 +68,7 @@ async fn drop_namespace(db: &Db, name: &str) -> Result<()> {
 
 /// What a metadata file says, for a test that only looks at where it is.
 fn change(metadata_location: &str) -> Change<'_> {
-    Change { uuid: "u", format_version: 2, location: "gs://main/t", metadata_location, now_ms: 2 }
+    Change { uuid: "u", format_version: 2, location: "gs://main/t", metadata_location, paths: &[], now_ms: 2 }
 }
 
 async fn create_as(db: &Db, kind: Kind, name: &str, location: &str, claim: Claim) -> Result<TableRow> {

@@ -137,7 +137,14 @@ async fn pages_are_stable_under_inserts(db: TestDb) {
 async fn a_swap_moves_the_pointer(db: TestDb) {
     seed(&db, &["ns"]).await;
     let read = create_table(&db, "ns.t").await.unwrap();
-    let next = Change { uuid: "u2", format_version: 3, location: "gs://main/x", metadata_location: "m1", now_ms: 50 };
+    let next = Change {
+        uuid: "u2",
+        format_version: 3,
+        location: "gs://main/x",
+        metadata_location: "m1",
+        paths: &[],
+        now_ms: 50,
+    };
     let mut tx = db.begin().await.unwrap();
     swap(&mut tx, &[Swap { row: &read, change: next, moved_to: None }], &[]).await.unwrap();
     tx.commit().await.unwrap();

@@ -11,6 +11,9 @@ on_both_secured!(
     a_part_of_the_warehouse_is_no_more_than_that,
     a_forged_log_deletes_nothing_of_others,
     forged_metadata_shows_nothing_of_others,
+    what_a_table_has_besides_its_location_is_its_own,
+    a_table_in_a_place_of_its_own_goes_on,
+    a_namespace_may_be_named_as_a_table_is,
 );
 
 fn commit(updates: &Value) -> Value {
@@ -167,4 +170,119 @@ async fn forged_metadata_shows_nothing_of_others(server: Server) {
     plan("root").await.expect(200);
     server.grant_in("olga", "viewer", "ns", "").await;
     plan("olga").await.expect(200);
+}
+
+/// Files in places that properties name, one of them for two tables, and a table that was renamed away from its place.
+async fn what_a_table_has_besides_its_location_is_its_own(server: Server) {
+    furnish(&server).await;
+    server.grant_in("olga", "editor", "other", "").await;
+    server.grant_in("olga", "purge", "other", "").await;
+    let (root, olga, lake) = (As(&server, "root"), As(&server, "olga"), server.warehouse.clone());
+    let set = |key: &str, place: &str| {
+        commit(&json!([{"action": "set-properties", "updates": {key: format!("{lake}/{place}")}}]))
+    };
+    let rename = |from: [&str; 2], to: [&str; 2]| {
+        let ident = |[namespace, name]: [&str; 2]| json!({"namespace": [namespace], "name": name});
+        json!({"source": ident(from), "destination": ident(to)})
+    };
+    // `other.t` has files in the folder of `other`, and goes to `ns`.
+    root.post("/namespaces/other/tables/t", set("write.data.path", "other/apart")).await.expect(200);
+    root.post("/tables/rename", rename(["other", "t"], ["ns", "away"])).await.expect(204);
+    for key in ["write.data.path", "write.metadata.path"] {
+        for place in ["other/apart", "other/apart/below"] {
+            olga.post("/namespaces/other/tables/u", set(key, place)).await.error(403, "ForbiddenException");
+        }
+    }
+    let body = json!({"name": "x", "schema": schema(), "location": format!("{lake}/other/apart")});
+    olga.post("/namespaces/other/tables", body).await.error(403, "ForbiddenException");
+
+    // Of two tables that share a place one goes to `other`, and is purged there.
+    let mut shared = Vec::new();
+    for name in ["one", "two"] {
+        make_table(&server, "ns", name).await;
+        let table = root.post(&format!("/namespaces/ns/tables/{name}"), set("write.data.path", "ns/shared")).await;
+        let mut appender = Appender::new(name, &table.expect(200)).by("root");
+        let file = format!("{lake}/ns/shared/{name}.parquet");
+        appender.append_named(&server, vec![file.clone()]).await;
+        shared.push(file);
+    }
+    root.post("/tables/rename", rename(["ns", "one"], ["other", "one"])).await.expect(204);
+    olga.delete("/namespaces/other/tables/one?purgeRequested=true").await.expect(204);
+    server.work_off().await;
+    for file in &shared {
+        assert!(server.app.storage.size(file).await.is_ok(), "{file} is gone");
+    }
+
+    // Metadata of `ns.two` in a folder besides, and a plan of another table that names it in an old snapshot.
+    make_table(&server, "ns", "vm").await;
+    let table = root.post("/namespaces/ns/tables/vm", set("write.metadata.path", "ns/mm")).await.expect(200);
+    let mut elsewhere = table.clone();
+    elsewhere["metadata"]["location"] = json!(format!("{lake}/ns/mm"));
+    let theirs = Appender::new("vm", &elsewhere).by("root").append(&server, 1).await["metadata"].clone();
+    let file = forge(&server, |metadata| {
+        for member in ["snapshots", "last-sequence-number"] {
+            metadata[member] = theirs[member].clone();
+        }
+    })
+    .await;
+    let register = json!({"name": "u", "metadata-location": file});
+    olga.post("/namespaces/other/register", register).await.expect(200);
+    let plan = json!({"snapshot-id": theirs["current-snapshot-id"]});
+    let reply = olga.post("/namespaces/other/tables/u/plan", plan.clone()).await;
+    assert!(!reply.status.is_success(), "{}", reply.text);
+    root.post("/namespaces/other/tables/u/plan", plan).await.expect(200);
+}
+
+/// Who may write a table goes on with the places that it has.
+async fn a_table_in_a_place_of_its_own_goes_on(server: Server) {
+    furnish(&server).await;
+    let (root, lake) = (As(&server, "root"), server.warehouse.clone());
+    let set = |key: &str, place: &str| {
+        commit(&json!([{"action": "set-properties", "updates": {key: format!("{lake}/{place}")}}]))
+    };
+    let path = "/namespaces/ns/tables/t";
+    root.post(path, set("write.metadata.path", "meta/t")).await.expect(200);
+    root.post(path, set("write.data.path", "data/t")).await.expect(200);
+    server.grant_in("ned", "editor", "ns", "").await;
+    server.grant_in("tess", "editor", "ns", "t").await;
+    server.grant_in("vic", "viewer", "ns", "t").await;
+    let (ned, tess) = (As(&server, "ned"), As(&server, "tess"));
+    // One path is changed, the other stays where an admin put it; and it may be taken away.
+    ned.post(path, set("write.data.path", "ns/data")).await.expect(200);
+    tess.post(path, set("write.data.path", "ns/data/below")).await.expect(200);
+    tess.post(path, set("write.data.path", "elsewhere")).await.error(403, "ForbiddenException");
+    let table = root.get(path).await.expect(200);
+    let mut elsewhere = table.clone();
+    elsewhere["metadata"]["location"] = json!(format!("{lake}/meta/t"));
+    let loaded = Appender::new("t", &elsewhere).by("tess").append(&server, 1).await;
+    let statistics = json!([{"action": "set-statistics", "snapshot-id": 1000, "statistics": {
+        "snapshot-id": 1000, "statistics-path": format!("{lake}/meta/t/s.puffin"), "file-size-in-bytes": 1,
+        "file-footer-size-in-bytes": 1, "blob-metadata": []}}]);
+    tess.post(path, commit(&statistics)).await.expect(200);
+    let remove = json!([{"action": "remove-properties", "removals": ["write.data.path", "write.metadata.path"]}]);
+    tess.post(path, commit(&remove)).await.expect(200);
+    // To and fro, with files that stay where they were; and registered anew it is still read by who may read it.
+    let home = loaded["metadata"]["location"].clone();
+    let go = |to: &Value| commit(&json!([{"action": "set-location", "location": to}]));
+    ned.post(path, go(&json!(format!("{lake}/ns/t2")))).await.expect(200);
+    ned.post(path, go(&home)).await.expect(200);
+    let moved = ned.post(path, go(&json!(format!("{lake}/ns/t2")))).await.expect(200);
+    ned.delete(path).await.expect(204);
+    let register = json!({"name": "t", "metadata-location": moved["metadata-location"]});
+    root.post("/namespaces/ns/register", register).await.expect(200);
+    server.grant_in("vic", "viewer", "ns", "t").await;
+    As(&server, "vic").post(&format!("{path}/plan"), json!({})).await.expect(200);
+}
+
+async fn a_namespace_may_be_named_as_a_table_is(server: Server) {
+    furnish(&server).await;
+    let root = As(&server, "root");
+    make_table(&server, "ns", "inner").await;
+    root.post("/namespaces", json!({"namespace": ["ns", "new"]})).await.expect(200);
+    make_table(&server, "ns", "new").await;
+    server.grant_in("nell", "editor", "ns.new", "").await;
+    let body = |name: &str| json!({"name": name, "schema": schema()});
+    As(&server, "nell").post("/namespaces/ns%1Fnew/tables", body("one")).await.expect(200);
+    root.delete("/namespaces/ns/tables/new").await.expect(204);
+    As(&server, "nell").post("/namespaces/ns%1Fnew/tables", body("two")).await.expect(200);
 }
