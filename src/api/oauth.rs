@@ -8,7 +8,7 @@ use super::audit;
 use super::authorise::Trace;
 use super::error::Error;
 use crate::app::App;
-use crate::auth::{At, Client, GrantError, Identities, Issued};
+use crate::auth::{At, Client, GrantError, Identities, Issued, claimed_name};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -103,7 +103,9 @@ async fn grant(app: &App, headers: &HeaderMap, body: Body, name: &mut String) ->
         }
         "urn:ietf:params:oauth:grant-type:token-exchange" => exchange(identities, at, &form, basic.as_ref()).await,
         "urn:ietf:params:oauth:grant-type:jwt-bearer" => {
-            Ok(identities.by_assertion(at, form.required("assertion")?).await?)
+            let assertion = form.required("assertion")?;
+            *name = claimed_name(assertion).unwrap_or_default();
+            Ok(identities.by_assertion(at, assertion).await?)
         }
         other => Err(Refusal::Unsupported(other.chars().take(100).collect())),
     }

@@ -41,4 +41,4 @@ pub use principal::Principal;
 pub use sealed::Sealer;
 pub use secret::{SecretKeyError, sealer, write_private};
 pub use signing::discard_keys;
-pub use token::{At, Client, Identities, Issued};
+pub use token::{At, Client, Identities, Issued, claimed_name};

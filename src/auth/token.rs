@@ -74,6 +74,11 @@ impl fmt::Debug for Client<'_> {
     }
 }
 
+/// Whom an assertion claims to be of, true or not.
+pub fn claimed_name(assertion: &str) -> Option<String> {
+    jwt::peek(assertion)?.issuer.as_deref().and_then(google_key::name_in).map(str::to_owned)
+}
+
 /// Gives tokens to built-in identities, and knows them again.
 #[derive(Debug)]
 pub struct Identities {

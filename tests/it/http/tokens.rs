@@ -347,10 +347,14 @@ async fn wrong_secrets_are_told(server: Server) {
     assert_eq!(ask("ann", "wrong-secret-of-ann").await, 401);
     assert_eq!(ask("nobody\n", "wrong-secret-of-nobody").await, 401);
     assert_eq!(ask("ann", &secret).await, 200);
+    let mut beam = key_file(&server, "beam").await;
+    beam["private_key"] = key_file(&server, "other").await["private_key"].clone();
+    present(&server, &assertion(&server, &beam, &json!({}))).await.expect(400);
     server.app.write_audit().await;
     let page = Page { after: None, limit: Some(10) };
     let kept = audit::list(&server.app.db, Filter { principal: None, since_ms: 0 }, &page).await.unwrap().items;
     let mut told: Vec<_> = kept.iter().map(|one| (one.actions.as_str(), one.status, one.allowed)).collect();
     told.sort_unstable();
-    assert_eq!(told, [("log in as ann", 401, false), ("log in as nobody", 401, false)]);
+    let expected = [("log in as ann", 401, false), ("log in as beam", 400, false), ("log in as nobody", 401, false)];
+    assert_eq!(told, expected);
 }

@@ -207,6 +207,8 @@ async fn what_a_table_has_besides_its_location_is_its_own(server: Server) {
         shared.push(file);
     }
     root.post("/tables/rename", rename(["ns", "one"], ["other", "one"])).await.expect(204);
+    // What stays as it is is not judged anew.
+    olga.post("/namespaces/other/tables/one", set("write.metadata.path", "other/meta")).await.expect(200);
     olga.delete("/namespaces/other/tables/one?purgeRequested=true").await.expect(204);
     server.work_off().await;
     for file in &shared {
@@ -264,6 +266,9 @@ async fn a_table_in_a_place_of_its_own_goes_on(server: Server) {
     // To and fro, with files that stay where they were; and registered anew it is still read by who may read it.
     let home = loaded["metadata"]["location"].clone();
     let go = |to: &Value| commit(&json!([{"action": "set-location", "location": to}]));
+    tess.post(path, go(&json!(format!("{}/within", home.as_str().unwrap())))).await.expect(200);
+    tess.post(path, go(&home)).await.expect(200);
+    tess.post(path, go(&json!(format!("{lake}/ns/t2")))).await.error(403, "ForbiddenException");
     ned.post(path, go(&json!(format!("{lake}/ns/t2")))).await.expect(200);
     ned.post(path, go(&home)).await.expect(200);
     let moved = ned.post(path, go(&json!(format!("{lake}/ns/t2")))).await.expect(200);
