@@ -24,7 +24,7 @@ pub struct Owned {
 }
 
 impl Owned {
-    /// The places of a table: the locations that it has and had, and what its properties ([`PATHS`]) name; of
+    /// The places of a table: the locations that it has and had, and what its properties `write.*.path` name; of
     /// those, what lies under `allowed`.
     pub async fn of(
         app: &App,
