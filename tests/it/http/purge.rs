@@ -10,6 +10,7 @@ on_both_servers!(
     a_purge_spares_a_table_at_the_same_place,
     a_purge_spares_a_table_within_the_place,
     a_purge_deletes_nothing_outside_of_the_tables_places,
+    of_two_tables_with_one_place_each_takes_its_own_files,
     a_table_that_does_not_collect_garbage_keeps_its_data,
     a_purge_goes_on_where_it_was_cut_off,
     an_unreadable_manifest_keeps_what_names_it,
@@ -152,6 +153,23 @@ async fn a_purge_deletes_nothing_outside_of_the_tables_places(server: Server) {
     let task = purge(&server, "t").await;
     assert_eq!((&task["state"], &task["progress"]["files-kept"]), (&json!("done"), &json!(1)), "{task}");
     assert_eq!(left_of(&server, &table.files).await, [foreign]);
+}
+
+/// On a server without authentication all who write metadata are trusted; on others see `access/places.rs`.
+async fn of_two_tables_with_one_place_each_takes_its_own_files(server: Server) {
+    server.namespace().await;
+    let data = format!("{}/data", server.warehouse);
+    let mut files = Vec::new();
+    for name in ["one", "two"] {
+        let made = create(&server, name, None, json!({"write.data.path": data})).await;
+        let file = format!("{data}/{name}.parquet");
+        Appender::new(name, &made).append_named(&server, vec![file.clone()]).await;
+        files.push(file);
+    }
+    purge(&server, "one").await;
+    assert_eq!(left_of(&server, &files).await, files[1..]);
+    purge(&server, "two").await;
+    assert_eq!(left_of(&server, &files).await, [""; 0]);
 }
 
 async fn a_table_that_does_not_collect_garbage_keeps_its_data(server: Server) {

@@ -207,6 +207,14 @@ async fn what_a_table_has_besides_its_location_is_its_own(server: Server) {
         shared.push(file);
     }
     root.post("/tables/rename", rename(["ns", "one"], ["other", "one"])).await.expect(204);
+    // Nobody else has the place of a third.
+    make_table(&server, "ns", "three").await;
+    let table = root.post("/namespaces/ns/tables/three", set("write.data.path", "apart/three")).await.expect(200);
+    let alone = format!("{lake}/apart/three/1.parquet");
+    Appender::new("three", &table).by("root").append_named(&server, vec![alone.clone()]).await;
+    root.delete("/namespaces/ns/tables/three?purgeRequested=true").await.expect(204);
+    server.work_off().await;
+    assert!(server.app.storage.size(&alone).await.is_err(), "{alone} is still there");
     // What stays as it is is not judged anew.
     olga.post("/namespaces/other/tables/one", set("write.metadata.path", "other/meta")).await.expect(200);
     olga.delete("/namespaces/other/tables/one?purgeRequested=true").await.expect(204);
