@@ -5,9 +5,10 @@
 //! where another table lives                                                -> closed
 //! on a server without authentication                                       -> open
 //! left behind by, or named by a `write.*.path` of, another table, of a
-//! namespace that the caller may not write                                  -> closed
+//! namespace that the caller may not write, unless a place of the table's
+//! own is as narrow                                                         -> closed
 //! for who may write the whole warehouse                                    -> open
-//! where the table lived, what its own `write.*.path` name                  -> open
+//! where the table lived, what its own `write.*.path` name or named         -> open
 //! left behind by a table of a namespace that the caller may write          -> open
 //! in the folder of a namespace that the caller may write                   -> open
 //! all else is the warehouse's                                              -> closed
@@ -77,20 +78,28 @@ impl Reach {
         if self.caller.principal.unrestricted {
             return Ok(None);
         }
+        // The narrower of two places that hold one is the one that counts: a large folder of one table may hold places of
+        // others.
+        let own = self.narrowest(place).await?;
         let held = locations::held(db, &key, around, &self.table_id).await?;
-        if held.len() >= MOST_HELD || !held.iter().all(|held| self.may(held)) {
+        let counts = |held: &Held| held.location.len() > own.unwrap_or(0) || !covers(&held.location, place);
+        if held.len() >= MOST_HELD || held.iter().any(|held| counts(held) && !self.may(held)) {
             return Ok(Some(Closed::Held));
         }
-        if self.action == Action::Read || self.owns_all() {
-            return Ok(None);
-        }
-        let lived = locations::of_table(db, &self.table_id).await?.into_iter().map(|lived| lived.location);
-        let known =
-            lived.chain(held.into_iter().map(|held| held.location)).filter_map(|known| Location::parse(&known).ok());
-        if known.chain(self.paths.iter().cloned()).any(|known| place.is_under(&known)) {
+        let is_taken_up = held.iter().any(|held| covers(&held.location, place));
+        if self.action == Action::Read || own.is_some() || is_taken_up || self.owns_all() {
             return Ok(None);
         }
         Ok((!self.is_in_folder(place).await?).then_some(Closed::Foreign))
+    }
+
+    /// The length of the narrowest place of the table's own that holds this one.
+    async fn narrowest(&self, place: &Location) -> Result<Option<usize>, store::Error> {
+        let mut own: Vec<String> = self.paths.iter().map(ToString::to_string).collect();
+        if !self.table_id.is_empty() {
+            own.extend(locations::places_of(&self.app.db, &self.table_id).await?);
+        }
+        Ok(own.iter().filter(|own| covers(own, place)).map(String::len).max())
     }
 
     /// Whether the caller may use what another table holds.
@@ -136,6 +145,11 @@ impl Reach {
         let known = Known { reach: self, places: Mutex::default() };
         Scoped::new(storage, warehouse.allowed.clone()).beside(home, Arc::new(known))
     }
+}
+
+/// Whether one place holds another one, or is the same.
+fn covers(outer: &str, place: &Location) -> bool {
+    Location::parse(outer).is_ok_and(|outer| place.is_under(&outer))
 }
 
 impl App {

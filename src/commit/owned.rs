@@ -56,9 +56,15 @@ impl Owned {
         }
     }
 
-    /// Whether a file lies where the table lives or lived.
-    fn lived_at(&self, file: &Location) -> bool {
-        self.home.iter().chain(&self.former).any(|place| file.is_under(place))
+    /// Whether a file lies where the table lives.
+    fn is_home(&self, file: &Location) -> bool {
+        self.home.as_ref().is_some_and(|home| file.is_under(home))
+    }
+
+    /// The length of the narrowest place of the table's that holds a file.
+    fn narrowest(&self, file: &Location) -> usize {
+        let own = self.former.iter().chain(&self.paths).filter(|place| file.is_under(place));
+        own.map(|place| place.to_string().len()).max().unwrap_or(0)
     }
 
     /// Whether a file lies in one of the places, and in one that is allowed.
@@ -94,10 +100,12 @@ impl Owned {
             return Ok(*known);
         }
         let mut free = locations::covering(&app.db, folder, &self.table_id).await?.is_none();
-        if free && !app.auth.is_open() && !self.lived_at(&location) {
-            // Of those who may write metadata not everybody may be trusted with what it names: a property that names a place
-            // makes nothing there this table's that another one has, too, or left behind.
-            free = locations::held(&app.db, folder, false, &self.table_id).await?.is_empty();
+        if free && !app.auth.is_open() && !self.is_home(&location) {
+            // Of those who may write metadata not everybody may be trusted with what it names: a place makes nothing this
+            // table's that another one has as narrowly, or left behind.
+            let own = self.narrowest(&location);
+            let held = locations::held(&app.db, folder, false, &self.table_id).await?;
+            free = held.iter().all(|held| held.location.len() < own);
         }
         folders.insert(folder.to_owned(), free);
         Ok(free)

@@ -88,7 +88,7 @@ pub struct Held {
     pub location: String,
     /// The table's warehouse.
     pub warehouse_id: String,
-    /// The namespace that the table was in when it left it, or is in; `None` where that was not noted yet.
+    /// The namespace that the table is in, or was in when it was dropped; `None` where that was not noted yet.
     pub namespace: Option<Namespace>,
 }
 
@@ -114,6 +114,12 @@ pub async fn of_table(db: &Db, table_id: &str) -> Result<Vec<Occupied>> {
     const SQL: &str =
         "SELECT location, table_id, warehouse_id, state FROM locations WHERE table_id = $1 AND kind = 'home'";
     db.rows(query(SQL).bind(table_id)).await?.iter().map(read).collect()
+}
+
+/// All places that a table has or had: where it lives and lived, and others that it named for its files.
+pub async fn places_of(db: &Db, table_id: &str) -> Result<Vec<String>> {
+    const SQL: &str = "SELECT location FROM locations WHERE table_id = $1";
+    db.rows(query(SQL).bind(table_id)).await?.iter().map(|row| text(row, "location")).collect()
 }
 
 /// Forgets what was left behind at exactly this location, once nothing is there any more.
@@ -148,7 +154,8 @@ pub(super) async fn take(tx: &mut Tx, taking: &Taking<'_>) -> Result<()> {
         ON CONFLICT DO NOTHING";
     // A table that moves back to where it was has a row already.
     const AGAIN: &str = "
-        UPDATE locations SET state = 'live', namespace = NULL, updated_ms = $3 WHERE location = $1 AND table_id = $2";
+        UPDATE locations SET state = 'live', kind = 'home', namespace = NULL, updated_ms = $3
+        WHERE location = $1 AND table_id = $2";
     refuse_overlap(tx, taking).await?;
     let exclusive = i64::from(taking.claim == Claim::Exclusive);
     let insert = query(SQL).bind(taking.location).bind(taking.table_id).bind(taking.warehouse_id);
@@ -194,7 +201,8 @@ pub(super) async fn share(tx: &mut Tx, place: &str, table_id: &str, warehouse_id
     const SQL: &str = "
         INSERT INTO locations (location, table_id, warehouse_id, state, exclusive, kind, created_ms, updated_ms)
         VALUES ($1, $2, $3, 'live', 0, 'path', $4, $4)
-        ON CONFLICT DO NOTHING";
+        ON CONFLICT (location, table_id) DO UPDATE SET state = 'live', kind = 'path', namespace = NULL, updated_ms = $4
+        WHERE locations.state = 'left-behind'";
     const END: &str = "DELETE FROM locations WHERE location = $1 AND state = 'left-behind' AND table_id <> $2";
     check_location(place)?;
     tx.execute(query(SQL).bind(place).bind(table_id).bind(warehouse_id).bind(now_ms)).await?;
@@ -248,7 +256,7 @@ fn overlap_query<'q>(location: &str, chunk: &[&str]) -> Query<'q> {
         SELECT location, table_id, warehouse_id, state FROM locations
         WHERE ((location > $1 AND location < $2)
             OR location IN ($3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14))
-          AND kind = 'home'
+          AND (kind = 'home' OR location >= $15)
         ORDER BY CASE state WHEN 'live' THEN 0 ELSE 1 END, location LIMIT 1";
     // '0' follows '/', so the range holds exactly what begins with `location/`.
     let mut statement = query(SQL).bind(format!("{location}/")).bind(format!("{location}0"));
@@ -256,7 +264,8 @@ fn overlap_query<'q>(location: &str, chunk: &[&str]) -> Query<'q> {
         // Unused slots repeat the location itself.
         statement = statement.bind(chunk.get(slot).copied().unwrap_or(location).to_owned());
     }
-    statement
+    // Of other places of tables only those that are this one or lie in it: many may have files in one large folder.
+    statement.bind(location.to_owned())
 }
 
 /// As [`overlap_query`], for live locations of other tables than `table_id`.
@@ -277,8 +286,8 @@ fn live_query<'q>(location: &str, chunk: &[&str], table_id: &str) -> Query<'q> {
 /// As [`overlap_query`], for what [`held`] answers; with `around` false only above.
 fn held_query<'q>(location: &str, chunk: &[&str], around: bool, table_id: &str) -> Query<'q> {
     const SQL: &str = "
-        SELECT l.location AS location, l.warehouse_id AS warehouse_id,
-               COALESCE(l.namespace, t.namespace, d.namespace) AS namespace
+        SELECT DISTINCT l.location AS location, l.warehouse_id AS warehouse_id,
+               COALESCE(t.namespace, d.namespace, l.namespace) AS namespace
         FROM locations l LEFT JOIN tables t ON t.id = l.table_id LEFT JOIN dropped_tables d ON d.id = l.table_id
         WHERE ((l.location > $1 AND l.location < $2)
             OR l.location IN ($3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14))

@@ -12,6 +12,7 @@ on_both_secured!(
     a_forged_log_deletes_nothing_of_others,
     forged_metadata_shows_nothing_of_others,
     what_a_table_has_besides_its_location_is_its_own,
+    a_place_stays_its_tables_whatever_becomes_of_both,
     a_table_in_a_place_of_its_own_goes_on,
     a_namespace_may_be_named_as_a_table_is,
 );
@@ -241,6 +242,61 @@ async fn what_a_table_has_besides_its_location_is_its_own(server: Server) {
     let reply = olga.post("/namespaces/other/tables/u/plan", plan.clone()).await;
     assert!(!reply.status.is_success(), "{}", reply.text);
     root.post("/namespaces/other/tables/u/plan", plan).await.expect(200);
+}
+
+/// Tables that were in `other`, have files there, and are in `ns` now.
+async fn a_place_stays_its_tables_whatever_becomes_of_both(server: Server) {
+    furnish(&server).await;
+    server.grant_in("olga", "editor", "other", "").await;
+    server.grant_in("ned", "editor", "ns", "").await;
+    let (root, olga, lake) = (As(&server, "root"), As(&server, "olga"), server.warehouse.clone());
+    let set = |key: &str, place: &str| {
+        commit(&json!([{"action": "set-properties", "updates": {key: format!("{lake}/{place}")}}]))
+    };
+    let go = |to: &str| commit(&json!([{"action": "set-location", "location": format!("{lake}/{to}")}]));
+    let create =
+        |name: &str, place: &str| json!({"name": name, "schema": schema(), "location": format!("{lake}/{place}")});
+    let away = async |name: &str| {
+        let ident = |namespace: &str| json!({"namespace": [namespace], "name": name});
+        let rename = json!({"source": ident("other"), "destination": ident("ns")});
+        root.post("/tables/rename", rename).await.expect(204);
+    };
+    for name in ["meta", "former", "moved"] {
+        make_table(&server, "other", name).await;
+    }
+    // A place that has the name of a table to be, and one that is where the table lived.
+    let table = root.post("/namespaces/other/tables/meta", set("write.metadata.path", "other/mm")).await.expect(200);
+    root.post("/namespaces/other/tables/former", go("other/former2")).await.expect(200);
+    root.post("/namespaces/other/tables/former", set("write.data.path", "other/former")).await.expect(200);
+    root.post("/namespaces/other/tables/moved", go("other/moved2")).await.expect(200);
+    for name in ["meta", "former", "moved"] {
+        away(name).await;
+    }
+    let made = olga.post("/namespaces/other/tables", json!({"name": "mm", "schema": schema()})).await.expect(200);
+    let location = made["metadata"]["location"].as_str().unwrap();
+    assert!(location.starts_with(&format!("{lake}/other/mm-")), "{location}");
+    for place in ["other/mm", "other/former", "other/moved"] {
+        olga.post("/namespaces/other/tables", create("x", place)).await.error(403, "ForbiddenException");
+    }
+    // Who takes a large folder takes nothing of it from others, and neither reads it nor keeps them out.
+    olga.post("/namespaces/other/tables/u", set("write.data.path", "other")).await.expect(200);
+    let mut elsewhere = table.clone();
+    elsewhere["metadata"]["location"] = json!(format!("{lake}/other/mm"));
+    let mut appender = Appender::of("ns", "meta", &elsewhere).by("ned");
+    appender.append(&server, 1).await;
+    As(&server, "ned").post("/namespaces/ns/tables/meta/plan", json!({})).await.expect(200);
+    let theirs = format!("{lake}/other/mm/metadata/1000-m0.avro");
+    let mine = olga.get("/namespaces/other/tables/u").await.expect(200);
+    let reply = Appender::of("other", "u", &mine).by("olga").try_lend(&server, &theirs).await;
+    reply.error(400, "BadRequestException");
+
+    // A table that goes to live where it had files is a table that lives there.
+    make_table(&server, "ns", "home").await;
+    root.post("/namespaces/ns/tables/home", set("write.data.path", "ns/new")).await.expect(200);
+    let table = root.post("/namespaces/ns/tables/home", go("ns/new")).await.expect(200);
+    let twin = json!({"name": "twin", "metadata-location": table["metadata-location"]});
+    root.post("/namespaces/ns/register", twin).await.error(400, "BadRequestException");
+    root.post("/namespaces/ns/tables", create("twin", "ns/new")).await.error(400, "BadRequestException");
 }
 
 /// Who may write a table goes on with the places that it has.
