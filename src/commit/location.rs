@@ -31,13 +31,8 @@ pub(super) async fn choose(places: Places<'_>, ident: &TableIdent, asked: Option
 /// The folder of a namespace, or one beside it where a table has the folder: `a.b` may be a table and a namespace.
 async fn free_folder(app: &App, folder: String) -> Result<String, Error> {
     let place = Location::parse(&folder).map_err(Error::from_storage)?;
-    let occupied = match locations::covering(&app.db, &place.to_string(), "").await? {
-        Some(live) => Some(live),
-        None => locations::overlapping(&app.db, &place.to_string()).await?,
-    };
-    let inside =
-        |occupied: &locations::Occupied| Location::parse(&occupied.location).is_ok_and(|at| place.is_under(&at));
-    Ok(if occupied.as_ref().is_some_and(inside) { format!("{folder}-{}", app.ids.uuid()) } else { folder })
+    let occupied = locations::is_in_home(&app.db, &place.to_string()).await?;
+    Ok(if occupied { format!("{folder}-{}", app.ids.uuid()) } else { folder })
 }
 
 /// Whether nothing stands in the way of a new table at this place. What a dropped table left behind does no more once

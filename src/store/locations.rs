@@ -62,6 +62,23 @@ pub async fn overlapping_live(db: &Db, location: &str, table_id: &str) -> Result
     first(&found)
 }
 
+/// Whether this place equals, or lies in, a location where a table lives or lived.
+pub async fn is_in_home(db: &Db, place: &str) -> Result<bool> {
+    const SQL: &str = "
+        SELECT location FROM locations
+        WHERE location IN ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) AND kind = 'home' LIMIT 1";
+    for chunk in above(place).chunks(SLOTS) {
+        let mut statement = query(SQL);
+        for slot in 0..SLOTS {
+            statement = statement.bind(chunk.get(slot).copied().unwrap_or(place).to_owned());
+        }
+        if db.optional(statement).await?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// A live location of another table than `table_id` that this place equals or lies in.
 pub async fn covering(db: &Db, place: &str, table_id: &str) -> Result<Option<Occupied>> {
     const SQL: &str = "

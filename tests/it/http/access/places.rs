@@ -354,4 +354,16 @@ async fn a_namespace_may_be_named_as_a_table_is(server: Server) {
     As(&server, "nell").post("/namespaces/ns%1Fnew/tables", body("one")).await.expect(200);
     root.delete("/namespaces/ns/tables/new").await.expect(204);
     As(&server, "nell").post("/namespaces/ns%1Fnew/tables", body("two")).await.expect(200);
+    // A folder in which all tables have files is still the folder; one that a table had for itself is not.
+    let lake = &server.warehouse;
+    let data = json!([{"action": "set-properties", "updates": {"write.data.path": format!("{lake}/other")}}]);
+    root.post("/namespaces/other/tables/t", commit(&data)).await.expect(200);
+    let made = root.post("/namespaces/other/tables", body("usual")).await.expect(200);
+    assert_eq!(made["metadata"]["location"], format!("{lake}/other/usual"));
+    root.post("/namespaces", json!({"namespace": ["mono"]})).await.expect(200);
+    let whole = json!({"name": "all", "schema": schema(), "location": format!("{lake}/mono")});
+    root.post("/namespaces/mono/tables", whole).await.expect(200);
+    let down = json!([{"action": "set-location", "location": format!("{lake}/mono/all")}]);
+    root.post("/namespaces/mono/tables/all", commit(&down)).await.expect(200);
+    root.post("/namespaces/mono/tables", body("next")).await.expect(200);
 }
