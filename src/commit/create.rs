@@ -64,7 +64,7 @@ pub async fn create_table(
     }
     let chosen = choose(places, &ident, asked).await?;
     let metadata = build(&chosen.location)?;
-    places.check_new(&metadata, chosen.claim).await?;
+    places.check_chosen(&metadata).await?;
     let config = TableMetadata::client_config(app, &chosen.location);
     let bytes = metadata.to_bytes();
     let (reply, _) = load_reply(None, &bytes, &config, &[]);
@@ -99,7 +99,7 @@ impl<M: Document, B: Fn(&str) -> spec::Result<M> + Send + Sync> Attempt<M> for C
         let app = self.places.app;
         let Chosen { location, key, claim } = choose(self.places, self.ident, self.asked).await?;
         let metadata = (self.build)(&location)?;
-        self.places.check_new(&metadata, claim).await?;
+        self.places.check_chosen(&metadata).await?;
         let new = New {
             ident: self.ident,
             id: app.ids.uuid(),

@@ -5,7 +5,6 @@ use crate::auth::{Action, Caller};
 use crate::commit::{Document, Error};
 use crate::spec::{Namespace, TableMetadata, TableUpdate};
 use crate::storage::Location;
-use crate::store::locations::Claim;
 use crate::store::tables::TableRow;
 
 /// Properties that say where files are to go.
@@ -44,13 +43,10 @@ impl Places<'_> {
         Ok(location)
     }
 
-    /// As [`Self::check_metadata`], for a location that may be the catalog's own choice: that is nobody's.
-    pub(super) async fn check_new<M: Document>(&self, metadata: &M, claim: Claim) -> Result<(), Error> {
+    /// As [`Self::check_metadata`], for a location that was chosen, and checked if a client wished for it.
+    pub(super) async fn check_chosen<M: Document>(&self, metadata: &M) -> Result<(), Error> {
         let location = check_inside(self.warehouse, "location", metadata.location())?;
-        match claim {
-            Claim::Exclusive => self.check_paths(None, metadata, &location).await,
-            Claim::Requested => self.check_metadata(metadata).await.map(drop),
-        }
+        self.check_paths(None, metadata, &location).await
     }
 
     /// Checks the places that changed metadata names, if it names others than before; answers the location in normal

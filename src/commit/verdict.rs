@@ -51,7 +51,7 @@ impl Subject<'_> {
     /// lies there is somebody else's.
     pub(super) fn trespasses(self, report: &Report) -> bool {
         let mut found = report.refused.iter().chain(&report.warnings);
-        !self.is_free() && found.any(|violation| OUTSIDE.contains(&violation.rule))
+        found.any(|violation| OUTSIDE.contains(&violation.rule)) && !self.is_free()
     }
 
     /// Whether the caller may use all places of the warehouse.

@@ -68,11 +68,7 @@ pub async fn is_in_home(db: &Db, place: &str) -> Result<bool> {
         SELECT location FROM locations
         WHERE location IN ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) AND kind = 'home' LIMIT 1";
     for chunk in above(place).chunks(SLOTS) {
-        let mut statement = query(SQL);
-        for slot in 0..SLOTS {
-            statement = statement.bind(chunk.get(slot).copied().unwrap_or(place).to_owned());
-        }
-        if db.optional(statement).await?.is_some() {
+        if db.optional(bind_slots(query(SQL), place, chunk)).await?.is_some() {
             return Ok(true);
         }
     }
@@ -87,11 +83,7 @@ pub async fn covering(db: &Db, place: &str, table_id: &str) -> Result<Option<Occ
           AND table_id <> $13
         LIMIT 1";
     for chunk in above(place).chunks(SLOTS) {
-        let mut statement = query(SQL);
-        for slot in 0..SLOTS {
-            statement = statement.bind(chunk.get(slot).copied().unwrap_or(place).to_owned());
-        }
-        if let Some(row) = db.optional(statement.bind(table_id)).await? {
+        if let Some(row) = db.optional(bind_slots(query(SQL), place, chunk).bind(table_id)).await? {
             return Ok(Some(read(&row)?));
         }
     }
@@ -222,8 +214,10 @@ pub(super) async fn share(tx: &mut Tx, place: &str, table_id: &str, warehouse_id
         WHERE locations.state = 'left-behind'";
     const END: &str = "DELETE FROM locations WHERE location = $1 AND state = 'left-behind' AND table_id <> $2";
     check_location(place)?;
-    tx.execute(query(SQL).bind(place).bind(table_id).bind(warehouse_id).bind(now_ms)).await?;
-    tx.execute(query(END).bind(place).bind(table_id)).await?;
+    // Nothing to do for most commits: the table has it already.
+    if tx.execute(query(SQL).bind(place).bind(table_id).bind(warehouse_id).bind(now_ms)).await? > 0 {
+        tx.execute(query(END).bind(place).bind(table_id)).await?;
+    }
     Ok(())
 }
 
@@ -276,13 +270,17 @@ fn overlap_query<'q>(location: &str, chunk: &[&str]) -> Query<'q> {
           AND (kind = 'home' OR location >= $15)
         ORDER BY CASE state WHEN 'live' THEN 0 ELSE 1 END, location LIMIT 1";
     // '0' follows '/', so the range holds exactly what begins with `location/`.
-    let mut statement = query(SQL).bind(format!("{location}/")).bind(format!("{location}0"));
+    let statement = query(SQL).bind(format!("{location}/")).bind(format!("{location}0"));
+    // Of other places of tables only those that are this one or lie in it: many may have files in one large folder.
+    bind_slots(statement, location, chunk).bind(location.to_owned())
+}
+
+/// Binds the locations in `chunk`, at most [`SLOTS`]; unused slots repeat the location itself.
+fn bind_slots<'q>(mut statement: Query<'q>, location: &str, chunk: &[&str]) -> Query<'q> {
     for slot in 0..SLOTS {
-        // Unused slots repeat the location itself.
         statement = statement.bind(chunk.get(slot).copied().unwrap_or(location).to_owned());
     }
-    // Of other places of tables only those that are this one or lie in it: many may have files in one large folder.
-    statement.bind(location.to_owned())
+    statement
 }
 
 /// As [`overlap_query`], for live locations of other tables than `table_id`.
@@ -293,11 +291,8 @@ fn live_query<'q>(location: &str, chunk: &[&str], table_id: &str) -> Query<'q> {
             OR location IN ($3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14))
           AND state = 'live' AND kind = 'home' AND table_id <> $15
         ORDER BY location LIMIT 1";
-    let mut statement = query(SQL).bind(format!("{location}/")).bind(format!("{location}0"));
-    for slot in 0..SLOTS {
-        statement = statement.bind(chunk.get(slot).copied().unwrap_or(location).to_owned());
-    }
-    statement.bind(table_id.to_owned())
+    let statement = query(SQL).bind(format!("{location}/")).bind(format!("{location}0"));
+    bind_slots(statement, location, chunk).bind(table_id.to_owned())
 }
 
 /// As [`overlap_query`], for what [`held`] answers; with `around` false only above.
@@ -312,11 +307,8 @@ fn held_query<'q>(location: &str, chunk: &[&str], around: bool, table_id: &str) 
         LIMIT 1000";
     // An empty range where nothing below is meant.
     let end = if around { format!("{location}0") } else { format!("{location}/") };
-    let mut statement = query(SQL).bind(format!("{location}/")).bind(end);
-    for slot in 0..SLOTS {
-        statement = statement.bind(chunk.get(slot).copied().unwrap_or(location).to_owned());
-    }
-    statement.bind(table_id.to_owned())
+    let statement = query(SQL).bind(format!("{location}/")).bind(end);
+    bind_slots(statement, location, chunk).bind(table_id.to_owned())
 }
 
 /// The scheme and the bucket of a location.

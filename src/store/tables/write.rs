@@ -142,11 +142,12 @@ pub async fn swap(tx: &mut Tx, swaps: &[Swap<'_>], same: &[&TableRow]) -> Result
         }
     }
     for swap in in_order.iter().filter_map(|(_, swap)| *swap) {
-        for place in swap.change.paths {
-            share(tx, place, &swap.row.id, &swap.row.warehouse_id, swap.change.now_ms).await?;
-        }
         if let Some(location) = swap.moved_to {
             move_to(tx, swap, location).await?;
+        }
+        // After the move: what it names may be where it lived.
+        for place in swap.change.paths {
+            share(tx, place, &swap.row.id, &swap.row.warehouse_id, swap.change.now_ms).await?;
         }
     }
     Ok(())
